@@ -1,0 +1,74 @@
+"""The registry of mistakes: each is a function from typed facts to the words that people read."""
+
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Concatenate, ParamSpec
+
+from wqc.diagnostics.finding import Finding, Label, Level
+from wqc.diagnostics.source import Span
+
+Facts = ParamSpec("Facts")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a mistake's function returns: see `Finding` for the fields."""
+
+    message: str
+    label: str = ""
+    also: tuple[Label, ...] = ()
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A registered mistake; `wqc explain` and the documentation show it.
+
+    `bad` is a whole `.wq` file that has the mistake and `good` the same file mended; both are tested.
+    `blocking` mistakes leave nothing to build, so they can't be silenced.
+    """
+
+    code: str
+    level: Level
+    title: str
+    explanation: str
+    bad: str
+    good: str
+    blocking: bool
+
+
+MISTAKES: dict[str, Mistake] = {}
+
+
+def mistake(
+    code: str, level: Level, *, bad: str, good: str, blocking: bool = False
+) -> Callable[[Callable[Facts, Words]], Callable[Concatenate[Span, Facts], Finding]]:
+    """Register the decorated function, whose arguments are the facts and whose docstring is the page.
+
+    The docstring's first line is the title. The result takes the primary span before the facts and returns a `Finding`.
+    """
+
+    def register(words: Callable[Facts, Words]) -> Callable[Concatenate[Span, Facts], Finding]:
+        title, _, explanation = textwrap.dedent(words.__doc__ or "").strip().partition("\n")
+        if code in MISTAKES:
+            raise ValueError(f"{code} is registered twice")
+        samples = (textwrap.dedent(sample).strip() + "\n" for sample in (bad, good))
+        MISTAKES[code] = Mistake(code, level, title, _paragraphs(explanation), *samples, blocking)
+
+        def finding(span: Span, *args: Facts.args, **facts: Facts.kwargs) -> Finding:
+            said = words(*args, **facts)
+            return Finding(code, level, said.message, span, said.label, said.also, said.help)
+
+        return finding
+
+    return register
+
+
+def _paragraphs(text: str) -> str:
+    return textwrap.dedent(text).strip()
+
+
+def at_level(finding: Finding, level: Level) -> Finding:
+    """The same finding, raised or lowered."""
+    return replace(finding, level=level)
