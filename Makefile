@@ -1,0 +1,85 @@
+# Everything sets itself up in .venv on a machine with Python >= 3.11, git and make.
+#   make demo          compile every example, show what came out
+#   make check         format, lint, types, import rules
+#   make test          all tests that need neither root nor compiled Go programs
+#   make test-cluster  the rest: a real API server, the security scanners
+#   make golden        rewrite golden/ from examples/
+#   make lock          newest dependencies into requirements/
+SHELL     := /bin/bash
+PYTHON    ?= python3
+VENV      := .venv
+BIN       := $(VENV)/bin
+# Debian's pip complains about root, and asks the registry for its own newest version
+export PIP_ROOT_USER_ACTION = ignore
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+PIP       := $(BIN)/python -m pip --quiet
+LOCKED    := $(PIP) install --require-hashes --only-binary :all:
+
+SOURCES   := $(shell find wqc grammar templates -not -path '*/__pycache__*')
+EXAMPLES  := $(sort $(wildcard examples/*.wq))
+
+.PHONY: demo check test test-cluster golden lock benchmarks docs cluster-up cluster-down clean
+
+# --- set-up: each stamp stands for one step that is done ---
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	    || { echo "Python 3.11 or newer is needed; name one: make PYTHON=python3.12" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/runtime.stamp: requirements/runtime.lock | $(BIN)/python
+	$(LOCKED) -r requirements/runtime.lock
+	@touch $@
+
+$(VENV)/dev.stamp: requirements/dev.lock $(VENV)/runtime.stamp
+	$(LOCKED) -r requirements/dev.lock
+	@touch $@
+
+# The wheel that users get, not the folder, is what the tests and the demo run.
+$(VENV)/wheel.stamp: pyproject.toml LICENSE $(SOURCES) $(VENV)/dev.stamp
+	@rm -rf $(VENV)/wheel
+	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir $(VENV)/wheel .
+	$(PIP) install --no-deps --force-reinstall $(VENV)/wheel/wqc-*.whl
+	@touch $@
+
+# --- what people run ---
+
+demo: $(VENV)/wheel.stamp
+	@rm -rf out
+	@for example in $(EXAMPLES); do $(BIN)/wqc build $$example -o out || exit; done
+	@find out | sort | sed -e 's|[^/]*/|    |g'
+	@$(BIN)/wqc graph examples/signup.wq
+
+check: $(VENV)/wheel.stamp
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy --strict wqc
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python tools/check_managers.py
+
+test: $(VENV)/wheel.stamp
+	$(BIN)/pytest --ignore tests/cluster --ignore tests/security $(ARGS)
+
+test-cluster: $(VENV)/wheel.stamp
+	$(BIN)/pytest tests/cluster tests/security $(ARGS)
+
+golden: $(VENV)/wheel.stamp
+	@if [ -n "$$CI" ]; then echo "golden/ is reviewed by people: CI does not rewrite it" >&2; exit 2; fi
+	WQC_REWRITE_GOLDEN=1 $(BIN)/pytest -q tests/test_golden.py
+
+benchmarks: $(VENV)/wheel.stamp
+	$(BIN)/python benchmarks/compile.py
+
+# --- upkeep ---
+
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+           --no-emit-index-url --no-header --upgrade
+
+lock: $(VENV)/dev.stamp
+	$(COMPILE) pyproject.toml -o requirements/runtime.lock
+	$(COMPILE) pyproject.toml --group dev -o requirements/dev.lock
+	$(COMPILE) --group go -o requirements/go.lock
+	$(COMPILE) --group checkov -o requirements/checkov.lock
+
+clean:
+	rm -rf $(VENV) out

@@ -1,0 +1,1 @@
+"""The compiler as a list of named steps."""
