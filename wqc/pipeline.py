@@ -1,1 +1,69 @@
-"""The compiler as a list of named steps."""
+"""The compiler as a list of named steps. Nothing here reads, writes or prints."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from wqc.diagnostics.finding import Finding
+from wqc.diagnostics.source import Source
+
+if TYPE_CHECKING:
+    from wqc.model.flow import Flow
+    from wqc.model.workflow import Workflow
+
+
+class Unreadable(Exception):
+    """What `Options.read` raises; its text says why, without the path."""
+
+
+def nothing_to_read(importer: Source, path: str) -> Source:
+    """The reader of a compiler that is given no files."""
+    raise Unreadable("there is no file here to import")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a build depends on besides its text.
+
+    `read(importer, path)` gives the text of an import. `params` are `name = text` pairs, the last of a name wins, set after
+    `params_files`. `kubernetes_version` is `1.37`. `image` is the runtime image (`manager { image }` goes first).
+    `earlier_queues` are those of the previous build's lock, whose finished items must not be forgotten.
+    """
+
+    read: Callable[[Source, str], Source] = nothing_to_read
+    params: tuple[tuple[str, str], ...] = ()
+    params_files: tuple[Source, ...] = ()
+    kubernetes_version: str = "1.37"
+    image: str = ""
+    earlier_queues: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What is known of a file without emitting it.
+
+    `findings` are sorted and silencers applied; `workflow` and `flow` (its graph with rates) are `None` where errors left
+    nothing to look at.
+    """
+
+    findings: tuple[Finding, ...]
+    workflow: "Workflow | None" = None
+    flow: "Flow | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """`files` maps file names to their text; empty if any finding is an error."""
+
+    checked: Checked
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+def check(source: Source, options: Options) -> Checked:
+    """All findings of one workflow file."""
+    raise NotImplementedError
+
+
+def build(source: Source, options: Options) -> Built:
+    """The folder of one workflow file."""
+    raise NotImplementedError

@@ -53,10 +53,11 @@ def mistake(
         title, _, explanation = textwrap.dedent(words.__doc__ or "").strip().partition("\n")
         if code in MISTAKES:
             raise ValueError(f"{code} is registered twice")
-        samples = (textwrap.dedent(sample).strip() + "\n" for sample in (bad, good))
-        MISTAKES[code] = Mistake(code, level, title, _paragraphs(explanation), *samples, blocking)
+        MISTAKES[code] = Mistake(
+            code, level, title, textwrap.dedent(explanation).strip(), _sample(bad), _sample(good), blocking
+        )
 
-        def finding(span: Span, *args: Facts.args, **facts: Facts.kwargs) -> Finding:
+        def finding(span: Span, /, *args: Facts.args, **facts: Facts.kwargs) -> Finding:
             said = words(*args, **facts)
             return Finding(code, level, said.message, span, said.label, said.also, said.help)
 
@@ -65,8 +66,8 @@ def mistake(
     return register
 
 
-def _paragraphs(text: str) -> str:
-    return textwrap.dedent(text).strip()
+def _sample(text: str) -> str:
+    return textwrap.dedent(text).strip() + "\n"
 
 
 def at_level(finding: Finding, level: Level) -> Finding:

@@ -1,0 +1,1 @@
+"""Every mistake, one file per family. Importing this package fills `MISTAKES`."""
