@@ -1,0 +1,1 @@
+"""What the compiler and the run time must agree on: names, limits, settings and the meaning of expressions."""

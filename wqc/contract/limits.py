@@ -1,0 +1,20 @@
+"""Limits of Kubernetes and of the design, each with where it comes from."""
+
+SMALL_ITEM_BYTES = 64 * 1024
+"""JSON up to this travels in an annotation; all annotations of an object may hold 256 KiB (apimachinery, TotalAnnotationSizeLimitB)."""
+
+LARGE_ITEM_BYTES = 900 * 1024
+"""JSON up to this travels in a ConfigMap, which may hold 1 MiB (kubernetes, core validation MaxSecretSize)."""
+
+CONFIG_MAP_BYTES = 1024 * 1024
+
+RESULT_BYTES = 4095
+"""A termination message keeps its last 4096 bytes, silently; so a result must be shorter."""
+
+ITEM_FIELDS = 50
+"""How many top-level scalars of an item's data get a file of their own."""
+
+FIELD_NAME = r"[A-Za-z][A-Za-z0-9_]{0,62}"
+
+FINISHED_JOBS = 5000
+"""How many finished Jobs a workflow keeps at most."""

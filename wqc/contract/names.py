@@ -1,0 +1,43 @@
+"""How names in the language become names of Kubernetes objects, and items become Jobs.
+
+Frozen: finished items are remembered by these hashes, and Jobs are found by these names.
+"""
+
+import hashlib
+from base64 import b32encode
+
+ITEM_HASH_BYTES = 12
+ATTEMPT_DIGITS = 3
+LABEL_LIMIT = 63
+"""A Job's name becomes a label of its pods, and a label holds 63 characters."""
+
+ITEM_HASH_LENGTH = 20
+JOB_PREFIX_LIMIT = LABEL_LIMIT - ITEM_HASH_LENGTH - ATTEMPT_DIGITS - len("--")
+
+QUEUE_LABEL = "wqc/queue"
+LANE_LABEL = "wqc/lane"
+ITEM_ANNOTATION = "wqc/item"
+"""On a Job: the item's name, version, round and attempt as JSON. On its pod: the item's data as JSON."""
+
+
+def object_name(workflow: str, *parts: str) -> str:
+    """`("signup", "email_on")` → `signup-email-on`."""
+    return "-".join((workflow, *parts)).replace("_", "-")
+
+
+def item_hash(name: str, version: str, round: int = 0) -> bytes:
+    """12 bytes that stand for an item: the start of SHA-256 over its length-prefixed UTF-8 name and version, and round.
+
+    Unpaired surrogates, which JSON allows, are encoded as they stand.
+    """
+    digest = hashlib.sha256()
+    for part in (name, version, str(round)):
+        encoded = part.encode("utf-8", "surrogatepass")
+        digest.update(len(encoded).to_bytes(8, "big"))
+        digest.update(encoded)
+    return digest.digest()[:ITEM_HASH_BYTES]
+
+
+def job_name(prefix: str, item: bytes, attempt: int) -> str:
+    """The Job of attempt `attempt` (from 1) at the item of hash `item` in the queue whose object is `prefix`."""
+    return f"{prefix}-{b32encode(item).decode().rstrip('=').lower()}-{attempt}"
