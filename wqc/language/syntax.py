@@ -110,8 +110,26 @@ class Expression:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Where a value stands that could not be read; a finding says why, so that nothing else need."""
+
+    span: Span
+
+
 Value = (
-    String | Script | Number | Measure | Constant | Path | Range | Call | ListValue | MapValue | Expression
+    String
+    | Script
+    | Number
+    | Measure
+    | Constant
+    | Path
+    | Range
+    | Call
+    | ListValue
+    | MapValue
+    | Expression
+    | Broken
 )
 
 

@@ -1,0 +1,214 @@
+"""From what the automaton has read to the parsed tree: a method per rule of the grammar."""
+
+from wqc.diagnostics.finding import Finding
+from wqc.diagnostics.source import Source, Span
+from wqc.language.lexer import Token
+from wqc.language.strings import decoded, script_text
+from wqc.language.syntax import (
+    Block,
+    Broken,
+    Call,
+    Constant,
+    Entry,
+    Expression,
+    Import,
+    ListValue,
+    MapValue,
+    Measure,
+    Name,
+    Number,
+    Path,
+    Range,
+    Script,
+    String,
+    Value,
+)
+
+_CONSTANTS = {"true": True, "false": False, "null": None}
+Head = tuple[Name, Name | None, tuple[Name, ...], Path | None, Span]
+
+
+class Builder:
+    """Each method takes the start and end offsets of what was read and the value of each of its symbols."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.text = source.text
+        self.findings: list[Finding] = []
+
+    # --- lists ---
+
+    def nothing(self, start: int, end: int) -> list[object]:
+        return []
+
+    def grown(self, start: int, end: int, items: list[object], item: object, _: Token) -> list[object]:
+        items.append(item)
+        return items
+
+    def one(self, start: int, end: int, item: object) -> list[object]:
+        return [item]
+
+    def more(self, start: int, end: int, items: list[object], _: Token, item: object) -> list[object]:
+        items.append(item)
+        return items
+
+    # --- files ---
+
+    def document(self, start: int, end: int, statements: list[Block | Import]) -> tuple[Block | Import, ...]:
+        return tuple(statements)
+
+    def params(self, start: int, end: int, entries: list[Entry]) -> tuple[Entry, ...]:
+        return tuple(entries)
+
+    def setting(self, start: int, end: int, path: list[Token], _: Token, value: Value) -> Entry:
+        name = self._path(path)
+        return Entry(Name(name.text, name.span), value, Span(self.source, start, end))
+
+    def single(self, start: int, end: int, value: Value, _: Token) -> Value:
+        return value
+
+    # --- blocks ---
+
+    def bare_block(self, start: int, end: int, head: Head) -> Block:
+        kind, name, parameters, base, span = head
+        return Block(kind, name, parameters, base, None, None, span, span)
+
+    def block(self, start: int, end: int, head: Head, body: tuple[Entry, ...]) -> Block:
+        kind, name, parameters, base, span = head
+        return Block(kind, name, parameters, base, None, body, span, Span(self.source, start, end))
+
+    def assigned_block(self, start: int, end: int, head: Head, _: Token, value: Value) -> Block:
+        kind, name, parameters, base, span = head
+        return Block(kind, name, parameters, base, value, None, span, Span(self.source, start, end))
+
+    def unnamed_head(self, start: int, end: int, kind: Token) -> Head:
+        return self._name(kind), None, (), None, Span(self.source, start, end)
+
+    def head(
+        self,
+        start: int,
+        end: int,
+        kind: Token,
+        name: Token,
+        parameters: tuple[Name, ...],
+        base: Path | None,
+    ) -> Head:
+        return self._name(kind), self._name(name), parameters, base, Span(self.source, start, end)
+
+    def no_parameters(self, start: int, end: int) -> tuple[Name, ...]:
+        return ()
+
+    def empty_parameters(self, start: int, end: int, *_: Token) -> tuple[Name, ...]:
+        return ()
+
+    def parameters(self, start: int, end: int, _: Token, names: list[Token], *__: Token) -> tuple[Name, ...]:
+        return tuple(self._name(name) for name in names)
+
+    def no_base(self, start: int, end: int) -> None:
+        return None
+
+    def base(self, start: int, end: int, _: Token, path: list[Token]) -> Path:
+        return self._path(path)
+
+    def body(self, start: int, end: int, _: Token, entries: list[Entry], __: Token) -> tuple[Entry, ...]:
+        return tuple(entries)
+
+    # --- entries ---
+
+    def entry(self, start: int, end: int, key: Name | String, _: Token, value: Value) -> Entry:
+        return Entry(key, value, Span(self.source, start, end))
+
+    def keyword(self, start: int, end: int, key: Token, _: Token, value: Value) -> Entry:
+        return Entry(self._name(key), value, Span(self.source, start, end))
+
+    def name(self, start: int, end: int, name: Token) -> Name:
+        return Name(self.text[start:end], Span(self.source, start, end))
+
+    # --- values ---
+
+    def string(self, start: int, end: int, _: Token) -> String:
+        parts, mistakes = decoded(self.source, start, end)
+        self.findings.extend(mistakes)
+        return String(parts, Span(self.source, start, end))
+
+    def script(self, start: int, end: int, _: Token) -> Script:
+        return Script(script_text(self.text[start + 3 : end - 3]), Span(self.source, start, end))
+
+    def number(self, start: int, end: int, _: Token) -> Number:
+        return Number(self.text[start:end], Span(self.source, start, end))
+
+    def measure(self, start: int, end: int, _: Token) -> Measure:
+        return Measure(self.text[start:end], Span(self.source, start, end))
+
+    def negative(self, start: int, end: int, _: Token, operand: Value) -> Value:
+        if isinstance(operand, Number | Measure) and not operand.text.startswith("-"):
+            return type(operand)("-" + operand.text, Span(self.source, start, end))
+        return Expression(Span(self.source, start, end))
+
+    # --- operands ---
+
+    def first_name(self, start: int, end: int, name: Token) -> list[Token]:
+        return [name]
+
+    def further_name(self, start: int, end: int, path: list[Token], _: Token, name: Token) -> list[Token]:
+        path.append(name)
+        return path
+
+    def reference(self, start: int, end: int, path: list[Token]) -> Path | Constant:
+        text = self.text[start:end]
+        if text in _CONSTANTS:
+            return Constant(_CONSTANTS[text], Span(self.source, start, end))
+        return self._path(path)
+
+    def call(
+        self, start: int, end: int, path: list[Token], _: Token, arguments: object, *__: Token
+    ) -> Call | Expression:
+        if len(path) > 1:
+            return Expression(Span(self.source, start, end))
+        values: list[Value] = []
+        keywords: list[Entry] = []
+        for argument in arguments if isinstance(arguments, list) else ():
+            if isinstance(argument, Entry):
+                keywords.append(argument)
+            else:
+                values.append(argument)
+        return Call(self._name(path[0]), tuple(values), tuple(keywords), Span(self.source, start, end))
+
+    def list_value(self, start: int, end: int, _: Token, values: object, *__: Token) -> ListValue:
+        return ListValue(tuple(values) if isinstance(values, list) else (), Span(self.source, start, end))
+
+    def map_value(self, start: int, end: int, _: Token, entries: list[Entry], __: Token) -> MapValue:
+        return MapValue(tuple(entries), Span(self.source, start, end))
+
+    def range_value(self, start: int, end: int, low: Value, _: Token, high: Value) -> Range:
+        return Range(low, high, Span(self.source, start, end))
+
+    def expression(self, start: int, end: int, *_: object) -> Expression:
+        return Expression(Span(self.source, start, end))
+
+    def chain(self, start: int, end: int, *_: object) -> None:
+        return None
+
+    def operator(self, start: int, end: int, _: Token) -> None:
+        return None
+
+    def cel_string(self, start: int, end: int, _: Token) -> Expression:
+        return Expression(Span(self.source, start, end))
+
+    def colon_entry(self, start: int, end: int, key: Value, _: Token, value: Value) -> Entry:
+        raise NotImplementedError
+
+    def broken(self, start: int, end: int, _: Token) -> Broken:
+        return Broken(Span(self.source, start, end))
+
+    def imported(self, start: int, end: int, _: Token, path: Token, __: Token, alias: Token) -> Import:
+        return Import(self.string(path[1], path[2], path), self._name(alias), Span(self.source, start, end))
+
+    def _path(self, path: list[Token]) -> Path:
+        source, text = self.source, self.text
+        names = tuple(Name(text[start:end], Span(source, start, end)) for _, start, end in path)
+        return Path(names, Span(source, path[0][1], path[-1][2]))
+
+    def _name(self, token: Token) -> Name:
+        _, start, end = token
+        return Name(self.text[start:end], Span(self.source, start, end))
