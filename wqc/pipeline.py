@@ -6,19 +6,26 @@ from typing import TYPE_CHECKING
 
 from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.source import Source
+from wqc.language.imports import Unreadable, load
+from wqc.language.lower import lower
+from wqc.language.params import command_line_settings, file_settings
+from wqc.model.resolve import resolve
 
 if TYPE_CHECKING:
     from wqc.model.flow import Flow
     from wqc.model.workflow import Workflow
 
-
-class Unreadable(Exception):
-    """What `Options.read` raises; its text says why, without the path."""
+__all__ = ["Built", "Checked", "Options", "Unreadable", "build", "check"]
 
 
 def nothing_to_read(importer: Source, path: str) -> Source:
     """The reader of a compiler that is given no files."""
     raise Unreadable("there is no file here to import")
+
+
+def no_earlier_build(workflow: str) -> tuple[str, ...]:
+    """The previous lock of a workflow that was never built."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +34,8 @@ class Options:
 
     `read(importer, path)` gives the text of an import. `params` are `name = text` pairs, the last of a name wins, set after
     `params_files`. `kubernetes_version` is `1.37`. `image` is the runtime image (`manager { image }` goes first).
-    `earlier_queues` are those of the previous build's lock, whose finished items must not be forgotten.
+    `earlier_queues(workflow)` are the names in the lock of that workflow's previous build, whose finished items must not be
+    forgotten; where it is depends on the workflow's name, which only the compiler knows.
     """
 
     read: Callable[[Source, str], Source] = nothing_to_read
@@ -35,7 +43,7 @@ class Options:
     params_files: tuple[Source, ...] = ()
     kubernetes_version: str = "1.37"
     image: str = ""
-    earlier_queues: tuple[str, ...] = ()
+    earlier_queues: Callable[[str], tuple[str, ...]] = no_earlier_build
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +69,17 @@ class Built:
 
 def check(source: Source, options: Options) -> Checked:
     """All findings of one workflow file."""
-    raise NotImplementedError
+    module, findings = load(source, options.read)
+    settings, more = file_settings(options.params_files)
+    findings += more
+    program, more = lower(module, [*settings, *command_line_settings(options.params)])
+    findings += more
+    workflow, more = resolve(program)
+    findings += more
+    return Checked(tuple(findings), workflow)
 
 
 def build(source: Source, options: Options) -> Built:
     """The folder of one workflow file."""
-    raise NotImplementedError
+    checked = check(source, options)
+    return Built(checked)
