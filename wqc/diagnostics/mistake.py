@@ -25,7 +25,8 @@ class Words:
 class Mistake:
     """A registered mistake; `wqc explain` and the documentation show it.
 
-    `bad` is a whole `.wq` file that has the mistake and `good` the same file mended; both are tested.
+    `bad` is a whole `.wq` file that has the mistake and `good` the same file mended; both are tested. Where the mistake takes
+    several files, each further one starts after a line `#: NAME`.
     `blocking` mistakes leave nothing to build, so they can't be silenced.
     """
 
@@ -73,3 +74,15 @@ def _sample(text: str) -> str:
 def at_level(finding: Finding, level: Level) -> Finding:
     """The same finding, raised or lowered."""
     return replace(finding, level=level)
+
+
+def sample_files(sample: str) -> dict[str, str]:
+    """The files of a sample by name, the workflow's first, which is named `""`."""
+    files, name = {"": ""}, ""
+    for line in sample.splitlines(keepends=True):
+        if line.startswith("#: "):
+            name = line.removeprefix("#: ").strip()
+            files[name] = ""
+        else:
+            files[name] += line
+    return files

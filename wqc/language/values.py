@@ -1,8 +1,10 @@
 """Typed values of attributes, and their one canonical spelling in Kubernetes and in messages."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Generic, TypeVar
+
+from wqc.diagnostics.source import Span
 
 Bound = TypeVar("Bound")
 
@@ -70,6 +72,7 @@ class Reference:
     """A name as written in the source: `("channel", "email")`."""
 
     names: tuple[str, ...]
+    span: Span = field(compare=False, repr=False)
 
     def __str__(self) -> str:
         return ".".join(self.names)
@@ -77,9 +80,10 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """The text of a CEL expression (https://cel.dev), unparsed."""
+    """A CEL expression (https://cel.dev), unparsed; `span` covers its text."""
 
     text: str
+    span: Span = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

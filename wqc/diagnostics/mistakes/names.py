@@ -1,0 +1,564 @@
+"""WQ2xx: names, attributes, values and params that don't fit."""
+
+from collections.abc import Sequence
+
+from wqc.diagnostics.finding import Label, Level
+from wqc.diagnostics.mistake import Words, mistake
+from wqc.diagnostics.source import Span
+from wqc.diagnostics.suggestion import did_you_mean
+
+_HEAD = 'workflow w\nsource s: items { items = ["a"] }\nworker k { image = "example.com/k:1" }\n'
+_QUEUE = _HEAD + "queue q { from = s, worker = k }\n"
+
+
+def _declared(span: Span | None) -> tuple[Label, ...]:
+    return (Label(span, "declared here"),) if span else ()
+
+
+@mistake(
+    "WQ201",
+    Level.ERROR,
+    bad=_QUEUE.replace("queue q", "que q"),
+    good=_QUEUE,
+    blocking=True,
+)
+def unknown_block(word: str, known: Sequence[str]) -> Words:
+    """A block of a kind that the language doesn't have
+
+    A file is made of `workflow`, `source`, `worker`, `queue` and the pattern nodes; the reference lists all of them.
+    """
+    return Words(f"there is no block `{word}`", help=did_you_mean(word, known))
+
+
+@mistake(
+    "WQ202",
+    Level.ERROR,
+    bad=_QUEUE.replace("s: items", "s: item_list"),
+    good=_QUEUE,
+    blocking=True,
+)
+def unknown_kind(block: str, word: str, known: Sequence[str]) -> Words:
+    """A kind that the block doesn't have
+
+    Sources, batches and carriers come in kinds, written after a colon: `source films: files { … }`.
+    """
+    return Words(f"there is no kind of {block} named `{word}`", help=did_you_mean(word, known))
+
+
+@mistake(
+    "WQ203",
+    Level.ERROR,
+    bad=_QUEUE.replace("worker = k", "worker = k, paralelism = 4"),
+    good=_QUEUE.replace("worker = k", "worker = k, parallelism = 4"),
+    blocking=True,
+)
+def unknown_attribute(block: str, word: str, known: Sequence[str]) -> Words:
+    """An attribute that the block doesn't take
+
+    Each block takes a fixed set of attributes; `wqc schema` and the reference list them.
+    """
+    return Words(f"{block} has no attribute `{word}`", help=did_you_mean(word, known))
+
+
+@mistake(
+    "WQ204",
+    Level.ERROR,
+    bad=_QUEUE.replace("worker = k }", "worker = kk }"),
+    good=_QUEUE,
+    blocking=True,
+)
+def unknown_name(what: str, word: str, known: Sequence[str]) -> Words:
+    """A reference to something that isn't declared
+
+    References name a node, one of its outputs (`channel.email`, `thumbs.failed`), a worker or a param of the same file, or
+    something of an imported library (`lib.runner`).
+    """
+    return Words(f"there is no {what} `{word}`", help=did_you_mean(word, known))
+
+
+@mistake(
+    "WQ205",
+    Level.ERROR,
+    bad=_QUEUE + "queue q { from = q, worker = k }\n",
+    good=_QUEUE + "queue r { from = q, worker = k }\n",
+    blocking=True,
+)
+def duplicate_name(name: str, first: Span) -> Words:
+    """Two declarations of one name
+
+    Everything that a file declares shares one set of names, since a name stands for the thing wherever it is read.
+    """
+    return Words(
+        f"`{name}` is declared twice",
+        also=(Label(first, "first declared here"),),
+        help="rename one of the two",
+    )
+
+
+@mistake(
+    "WQ206",
+    Level.ERROR,
+    bad=_QUEUE.replace("worker = k", "worker = k, retries = 1, retries = 2"),
+    good=_QUEUE.replace("worker = k", "worker = k, retries = 2"),
+    blocking=True,
+)
+def duplicate_key(name: str, first: Span) -> Words:
+    """One key given twice
+
+    A later value would silently win over the earlier one.
+    """
+    return Words(
+        f"`{name}` is given twice", also=(Label(first, "first given here"),), help="remove one of the two"
+    )
+
+
+@mistake(
+    "WQ207",
+    Level.ERROR,
+    bad=_QUEUE.replace("from = s, ", ""),
+    good=_QUEUE,
+    blocking=True,
+)
+def missing_attribute(block: str, name: str, doc: str) -> Words:
+    """A required attribute is missing"""
+    return Words(f"{block} needs `{name}`", help=f"add `{name} = …`: {doc}")
+
+
+@mistake(
+    "WQ208",
+    Level.ERROR,
+    bad=_QUEUE.replace("worker = k }", 'worker = k, retries = "3" }'),
+    good=_QUEUE.replace("worker = k }", "worker = k, retries = 3 }"),
+    blocking=True,
+)
+def wrong_type(name: str, expected: str, found: str, param: Span | None = None, hint: str = "") -> Words:
+    """A value of another type than the attribute takes"""
+    return Words(f"`{name}` takes {expected}, not {found}", also=_declared(param), help=hint)
+
+
+@mistake(
+    "WQ209",
+    Level.ERROR,
+    bad=_HEAD.replace(':1"', ':1", memory = 512m'),
+    good=_HEAD.replace(':1"', ':1", memory = 512Mi') + "queue q { from = s, worker = k }\n",
+    blocking=True,
+)
+def wrong_unit(name: str, expected: str, written: str, suggestion: str, param: Span | None = None) -> Words:
+    """A measure without a unit, or with one that doesn't belong to what is measured
+
+    A unit is never left out or guessed: `512m` is eight and a half hours or half a core, and never memory.
+    """
+    return Words(
+        f"`{name}` takes {expected}, and `{written}` is none",
+        also=_declared(param),
+        help=f"did you mean `{suggestion}`?" if suggestion else "",
+    )
+
+
+@mistake(
+    "WQ210",
+    Level.ERROR,
+    bad=_QUEUE.replace("worker = k }", "worker = k, retries = 1000 }"),
+    good=_QUEUE.replace("worker = k }", "worker = k, retries = 10 }"),
+    blocking=True,
+)
+def out_of_bounds(name: str, written: str, bounds: str, param: Span | None = None) -> Words:
+    """A value outside of what the attribute allows"""
+    return Words(f"`{name}` must be {bounds}, and `{written}` isn't", also=_declared(param))
+
+
+@mistake(
+    "WQ211",
+    Level.ERROR,
+    bad=_QUEUE.replace("worker = k }", "worker = k, parallelism = 9..1 }"),
+    good=_QUEUE.replace("worker = k }", "worker = k, parallelism = 1..9 }"),
+    blocking=True,
+)
+def empty_range(name: str, low: str, high: str, param: Span | None = None) -> Words:
+    """A range that ends below its start"""
+    return Words(
+        f"the range of `{name}` ends below its start",
+        also=_declared(param),
+        help=f"did you mean `{high}..{low}`?",
+    )
+
+
+@mistake(
+    "WQ212",
+    Level.ERROR,
+    bad=_HEAD.replace('"example.com/k:1"', '"example.com/my worker:1"'),
+    good=_QUEUE,
+    blocking=True,
+)
+def malformed_text(name: str, written: str, what: str, param: Span | None = None) -> Words:
+    """A string that isn't of the form that the attribute asks for"""
+    return Words(f"`{name}` must be {what}, and {written} isn't", also=_declared(param))
+
+
+@mistake(
+    "WQ213",
+    Level.ERROR,
+    bad="param tag: string\n" + _QUEUE.replace("k:1", "k:${tag}"),
+    good='param tag: string = "1"\n' + _QUEUE.replace("k:1", "k:${tag}"),
+    blocking=True,
+)
+def unset_param(name: str, type: str) -> Words:
+    """A param without a value
+
+    A param that has a type but no default must be given one by `--param name=value` or a `.wqp` file.
+    """
+    return Words(
+        f"the param `{name}` has no value",
+        help=f"build with `--param {name}=…` or `--params FILE.wqp`, or give it a default: `param {name}: {type} = …`",
+    )
+
+
+@mistake(
+    "WQ214",
+    Level.ERROR,
+    bad="param wait = 5m\n" + _QUEUE.replace("worker = k }", "worker = k, timeout = wait }"),
+    good="param wait: duration = 5m\n" + _QUEUE.replace("worker = k }", "worker = k, timeout = wait }"),
+    blocking=True,
+)
+def ambiguous_param(name: str, written: str, types: Sequence[str]) -> Words:
+    """A param whose default fits several types
+
+    A param has the type of its default. Where that fits several, such as `5m`, the param states its type.
+    """
+    choices = " or ".join(f"`param {name}: {type} = {written}`" for type in types)
+    return Words(f"`{written}` may be {' or '.join(types)}", help=f"state the type: {choices}")
+
+
+@mistake(
+    "WQ215",
+    Level.ERROR,
+    bad="param count: int = 3\n" + _QUEUE.replace("worker = k }", "worker = k, retries = count }"),
+    good="param count: integer = 3\n" + _QUEUE.replace("worker = k }", "worker = k, retries = count }"),
+    blocking=True,
+)
+def unknown_param_type(word: str, known: Sequence[str]) -> Words:
+    """A param of a type that the language doesn't have"""
+    return Words(f"there is no type `{word}`", help=did_you_mean(word, known))
+
+
+@mistake(
+    "WQ216",
+    Level.ERROR,
+    bad='import "std:nothing" as lib\n' + _QUEUE,
+    good=_QUEUE,
+    blocking=True,
+)
+def unreadable_import(path: str, reason: str) -> Words:
+    """An import that can't be read
+
+    Paths are relative to the folder of the file that imports; `std:` names come with wqc.
+    """
+    return Words(f"cannot import `{path}`: {reason}")
+
+
+@mistake(
+    "WQ217",
+    Level.ERROR,
+    bad='import "library.wq" as lib\n' + _QUEUE + '#: library.wq\nimport "library.wq" as lib\n',
+    good=_QUEUE,
+    blocking=True,
+)
+def import_cycle(path: Sequence[str]) -> Words:
+    """Files that import each other"""
+    return Words(
+        "these files import each other: " + " → ".join(path), help="move what both need to a third file"
+    )
+
+
+@mistake(
+    "WQ218",
+    Level.ERROR,
+    bad='source s: items { items = ["a"] }\n',
+    good=_QUEUE,
+    blocking=True,
+)
+def no_workflow() -> Words:
+    """A file without a `workflow`
+
+    The workflow's name is the name of the folder that is written and the start of every object's name.
+    """
+    return Words("this file declares no workflow", help="begin it with `workflow NAME`")
+
+
+@mistake(
+    "WQ219",
+    Level.ERROR,
+    bad=_QUEUE.replace("k { image", "k: generic { image"),
+    good='worker generic { image = "example.com/k:1" }\n'
+    + _QUEUE.replace('k { image = "example.com/k:1" }', "k: generic { takes = 1s }"),
+    blocking=True,
+)
+def unknown_worker(word: str, known: Sequence[str]) -> Words:
+    """A worker made from one that isn't declared"""
+    return Words(f"there is no worker `{word}`", help=did_you_mean(word, known))
+
+
+@mistake(
+    "WQ220",
+    Level.ERROR,
+    bad='worker generic(script) { image = "example.com/k:1", run = script }\n'
+    + _QUEUE.replace('k { image = "example.com/k:1" }', "k: generic { takes = 1s }"),
+    good='worker generic(script) { image = "example.com/k:1", run = script }\n'
+    + _QUEUE.replace('k { image = "example.com/k:1" }', 'k: generic { script = "true" }'),
+    blocking=True,
+)
+def missing_argument(worker: str, name: str, declared: Span) -> Words:
+    """A generic worker's parameter without a value"""
+    return Words(
+        f"`{worker}` needs a value for `{name}`",
+        also=_declared(declared),
+        help=f"add `{name} = …` to this block",
+    )
+
+
+@mistake(
+    "WQ221",
+    Level.ERROR,
+    bad='worker generic(script) { image = "example.com/k:1", run = script }\n'
+    + _HEAD
+    + "queue q { from = s, worker = generic }\n",
+    good='worker generic(script) { image = "example.com/k:1", run = script }\n'
+    + _HEAD.replace('k { image = "example.com/k:1" }', 'k: generic { script = "true" }')
+    + "queue q { from = s, worker = k }\n",
+    blocking=True,
+)
+def generic_worker_used(name: str, parameters: Sequence[str]) -> Words:
+    """A generic worker used without its parameters"""
+    given = ", ".join(f"{parameter} = …" for parameter in parameters)
+    return Words(
+        f"`{name}` is a generic worker",
+        help=f"make a worker of it and use that: `worker NAME: {name} {{ {given} }}`",
+    )
+
+
+@mistake(
+    "WQ222",
+    Level.ERROR,
+    bad=_QUEUE.replace("queue q", "queue item"),
+    good=_QUEUE,
+    blocking=True,
+)
+def reserved_name(name: str) -> Words:
+    """A name that means something else
+
+    `item`, `param`, `each`, `true`, `false`, `null` and `in` have a meaning in conditions and values.
+    """
+    return Words(f"`{name}` is reserved", help="choose another name")
+
+
+@mistake(
+    "WQ223",
+    Level.ERROR,
+    bad=_QUEUE + 'worker { image = "example.com/k:1" }\n',
+    good=_QUEUE,
+    blocking=True,
+)
+def missing_name(block: str) -> Words:
+    """A block without its name"""
+    return Words(f"this {block} has no name", help=f"write `{block} NAME {{ … }}`")
+
+
+@mistake(
+    "WQ224",
+    Level.ERROR,
+    bad="budget b { pods = 9 }\n" + _QUEUE,
+    good="budget { pods = 9 }\n" + _QUEUE,
+    blocking=True,
+)
+def needless_part(block: str, part: str) -> Words:
+    """A part of a block's first line that the block doesn't have
+
+    `manager`, `budget` and `cluster` have no name, only sources, batches and carriers have kinds, and only workers have
+    parameters.
+    """
+    return Words(f"`{block}` has no {part}", help=f"remove the {part}")
+
+
+@mistake(
+    "WQ225",
+    Level.ERROR,
+    bad="workflow v\n" + _QUEUE,
+    good=_QUEUE,
+    blocking=True,
+)
+def second_block(block: str, first: Span) -> Words:
+    """A block that a file may have once"""
+    return Words(f"a file has one `{block}`", also=(Label(first, "the first is here"),))
+
+
+@mistake(
+    "WQ226",
+    Level.ERROR,
+    bad=_QUEUE.replace("source s: items {", "source s {"),
+    good=_QUEUE,
+    blocking=True,
+)
+def missing_kind(block: str, name: str, known: Sequence[str]) -> Words:
+    """A block without its kind"""
+    return Words(
+        f"this {block} has no kind",
+        help=f"write `{block} {name}: KIND {{ … }}` with one of {', '.join(known)}",
+    )
+
+
+@mistake(
+    "WQ227",
+    Level.ERROR,
+    bad=_QUEUE.replace("queue q { from = s, worker = k }", "queue q"),
+    good=_QUEUE,
+    blocking=True,
+)
+def missing_body(block: str) -> Words:
+    """A block without braces"""
+    return Words(f"this {block} has no attributes", help="add `{ … }` on the same line")
+
+
+@mistake(
+    "WQ228",
+    Level.ERROR,
+    bad=_QUEUE.replace('image = "example.com/k:1"', 'image = "example.com/k:${tga}"'),
+    good='param tag = "1"\n' + _QUEUE.replace('image = "example.com/k:1"', 'image = "example.com/k:${tag}"'),
+    blocking=True,
+)
+def unknown_param(word: str, known: Sequence[str]) -> Words:
+    """A param that isn't declared"""
+    return Words(f"there is no param `{word}`", help=did_you_mean(word, known))
+
+
+@mistake(
+    "WQ229",
+    Level.ERROR,
+    bad=_QUEUE.replace("from = s", "from = k"),
+    good=_QUEUE,
+    blocking=True,
+)
+def not_a(what: str, name: str, is_a: str, declared: Span, hint: str = "") -> Words:
+    """A name that stands for something else than what is asked for"""
+    return Words(f"`{name}` is a {is_a}, not a {what}", also=_declared(declared), help=hint)
+
+
+@mistake(
+    "WQ230",
+    Level.ERROR,
+    bad=_HEAD + 'worker j { command = ["x"] }\nqueue q { from = s, worker = j }\n',
+    good=_QUEUE,
+    blocking=True,
+)
+def worker_without_image() -> Words:
+    """A worker without an image
+
+    A worker is an `image`, or a `pipeline` of other workers.
+    """
+    return Words(
+        "this worker has no image",
+        help="add `image = …`, or `pipeline = [a, b]` to run other workers one by one",
+    )
+
+
+@mistake(
+    "WQ231",
+    Level.ERROR,
+    bad=_QUEUE.replace(':1"', ':1", run = "true", command = ["true"]'),
+    good=_QUEUE.replace(':1"', ':1", command = ["true"]'),
+    blocking=True,
+)
+def exclusive_attributes(first: str, second: str, reason: str) -> Words:
+    """Two attributes that exclude each other"""
+    return Words(f"`{second}` doesn't go with `{first}`: {reason}", help="remove one of the two")
+
+
+@mistake(
+    "WQ232",
+    Level.ERROR,
+    bad=_HEAD
+    + "sharder h { from = s, key = item.name, shards = [a, b], rollout = { order = [a, c] } }\n"
+    + "queue q { from = h, worker = k }\n",
+    good=_HEAD
+    + "sharder h { from = s, key = item.name, shards = [a, b], rollout = { order = [a, b] } }\n"
+    + "queue q { from = h, worker = k }\n",
+    blocking=True,
+)
+def unmatched_entry(what: str, word: str, known: Sequence[str]) -> Words:
+    """An entry that belongs to nothing
+
+    `share` names the cases of its splitter, and a rollout's `order` the shards of its sharder.
+    """
+    return Words(f"there is no {what} `{word}` here", help=did_you_mean(word, known))
+
+
+@mistake(
+    "WQ233",
+    Level.ERROR,
+    bad=_QUEUE.replace("from = s", "from = each"),
+    good=_QUEUE,
+    blocking=True,
+)
+def each_without_bundle() -> Words:
+    """`each` outside of a source that has several members"""
+    return Words(
+        "`each` stands for a member's value, and there are no members here",
+        help="give the source `each = { a = …, b = … }`",
+    )
+
+
+@mistake(
+    "WQ234",
+    Level.ERROR,
+    bad=_QUEUE + "queue r { from = q.lane, worker = k }\n",
+    good=_QUEUE + "queue r { from = q, worker = k }\n",
+    blocking=True,
+)
+def unknown_output(node: str, word: str, known: Sequence[str], declared: Span) -> Words:
+    """An output that the node doesn't have"""
+    return Words(f"`{node}` has no output `{word}`", also=_declared(declared), help=did_you_mean(word, known))
+
+
+@mistake(
+    "WQ235",
+    Level.ERROR,
+    bad='import "library.wq" as lib\n' + _QUEUE + "#: library.wq\nbudget { pods = 9 }\n",
+    good='import "library.wq" as lib\n' + _QUEUE + '#: library.wq\nworker j { image = "example.com/j:1" }\n',
+    blocking=True,
+)
+def library_block(block: str) -> Words:
+    """A block that a library may not hold
+
+    A library that is imported holds workers, params and imports of its own; what runs is declared by the workflow.
+    """
+    return Words(f"a library has no `{block}`", help="libraries hold `worker`, `param` and `import`")
+
+
+@mistake(
+    "WQ236",
+    Level.ERROR,
+    bad=_QUEUE.replace('worker k { image = "example.com/k:1" }', "worker k: k { takes = 1s }"),
+    good=_QUEUE,
+    blocking=True,
+)
+def worker_cycle(name: str) -> Words:
+    """A worker that is made from itself"""
+    return Words(f"`{name}` is made from itself", help="give one of the workers an image of its own")
+
+
+@mistake(
+    "WQ237",
+    Level.ERROR,
+    bad=_HEAD + "splitter p { from = s, cases = { a = item.name == 'a' }, otherwise = drop }\n"
+    "queue q { from = p, worker = k }\n",
+    good=_HEAD + "splitter p { from = s, cases = { a = item.name == 'a' }, otherwise = drop }\n"
+    "queue q { from = p.a, worker = k }\n",
+    blocking=True,
+)
+def whole_splitter(name: str, outputs: Sequence[str]) -> Words:
+    """A splitter read as a whole
+
+    A splitter has a stream per case, and none of its own.
+    """
+    return Words(
+        f"`{name}` has a stream per case", help="read " + " or ".join(f"`{output}`" for output in outputs)
+    )

@@ -1,0 +1,444 @@
+"""From values as written to typed ones: an attribute's type reads its value, units included."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final, TypeVar
+
+from wqc.diagnostics.finding import Finding
+from wqc.diagnostics.mistakes import names as mistakes
+from wqc.diagnostics.source import Span
+from wqc.language import measures, syntax
+from wqc.language.describe import type_words, value_words
+from wqc.language.schema import FUNCTIONS, NAME
+from wqc.language.scope import Scope
+from wqc.language.types import (
+    Attribute,
+    CallOf,
+    Cel,
+    CpuType,
+    Data,
+    DurationType,
+    Flag,
+    Fraction,
+    Function,
+    Integer,
+    ListOf,
+    MapOf,
+    MemoryType,
+    OneOf,
+    RangeOf,
+    ReferenceTo,
+    ScriptText,
+    Struct,
+    Text,
+    Type,
+    Word,
+)
+from wqc.language.values import Cidr, Condition, ConfigMap, Nodes, Pvc, Range, Raw, Reference, Secret
+
+Measured = TypeVar("Measured")
+
+
+class Invalid:
+    """Stands for a value about which something was already reported."""
+
+
+INVALID: Final = Invalid()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a value is used: the attribute's name for messages, the span to point at, and the param it came through."""
+
+    name: str
+    span: Span
+    param: Span | None = None
+
+
+class Coercion:
+    """Types values in one scope after the other, and collects what it finds."""
+
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+
+    def value(self, value: syntax.Value, type: Type, scope: Scope, name: str) -> Any:
+        """The typed value of an attribute `name`, or INVALID. See `wqc.language.values` for what each type becomes."""
+        return self._typed(value, type, scope, Place(name, value.span))
+
+    def text(self, string: syntax.String, scope: Scope) -> str | Invalid:
+        """A string with its params put in."""
+        parts: list[str] = []
+        for part in string.parts:
+            if isinstance(part, str):
+                parts.append(part)
+                continue
+            text = self._interpolated(part, scope)
+            if isinstance(text, Invalid):
+                return INVALID
+            parts.append(text)
+        return "".join(parts)
+
+    def _interpolated(self, name: syntax.Name, scope: Scope) -> str | Invalid:
+        bound = scope.bindings.get(name.text)
+        if bound is None:
+            if not scope.knows(name.text):
+                self.findings.append(mistakes.unknown_param(name.span, name.text, sorted(scope.bindings)))
+            return INVALID
+        match bound.value:
+            case syntax.String():
+                return self.text(bound.value, bound.scope)
+            case syntax.Number() | syntax.Measure():
+                return bound.value.text
+            case syntax.Constant():
+                return bound.value.span.text
+            case syntax.Path(names=(syntax.Name() as inner,)) if bound.scope.knows(inner.text):
+                return self._interpolated(inner, bound.scope)
+        self.findings.append(
+            mistakes.wrong_type(name.span, name.text, "a string", value_words(bound.value), bound.declared)
+        )
+        return INVALID
+
+    def _typed(self, value: syntax.Value, type: Type, scope: Scope, place: Place) -> Any:
+        if isinstance(value, syntax.Broken):
+            return INVALID
+        if isinstance(value, syntax.Path) and len(value.names) == 1 and not isinstance(type, Cel):
+            word = value.names[0].text
+            if not (isinstance(type, Word) and word in type.options):
+                if word in scope.unset:
+                    return INVALID
+                if bound := scope.bindings.get(word):
+                    through = Place(place.name, place.span, bound.declared)
+                    return self._typed(bound.value, type, bound.scope, through)
+                if word == "each":
+                    self.findings.append(mistakes.each_without_bundle(value.span))
+                    return INVALID
+        if isinstance(type, OneOf):
+            for choice in type.choices:
+                if self._has_form(value, choice, scope):
+                    return self._typed(value, choice, scope, place)
+            return self._wrong(value, type, place)
+        if not self._has_form(value, type, scope):
+            return self._wrong(value, type, place)
+        return _READERS[type.__class__](self, value, type, scope, place)
+
+    def _has_form(self, value: syntax.Value, type: Type, scope: Scope) -> bool:
+        """Whether the value's form, not yet its content, is that of the type."""
+        match value, type:
+            case _, Cel():
+                return True
+            case syntax.Path(names=(name,)), _ if bound := scope.bindings.get(name.text):
+                return self._has_form(bound.value, type, bound.scope)
+            case _, OneOf(choices):
+                return any(self._has_form(value, choice, scope) for choice in choices)
+            case syntax.String(), Text() | ScriptText() | Data():
+                return True
+            case syntax.Script(), ScriptText() | Data():
+                return True
+            case syntax.Number(text), Integer():
+                return "." not in text
+            case syntax.Number(), Fraction() | CpuType() | MemoryType() | DurationType() | Data():
+                return True
+            case syntax.Measure(), CpuType() | MemoryType() | DurationType():
+                return True
+            case syntax.Range(low, high), RangeOf(inner):
+                return self._has_form(low, inner, scope) and self._has_form(high, inner, scope)
+            case syntax.Number() | syntax.Measure(), RangeOf(inner):
+                return self._has_form(value, inner, scope)
+            case syntax.Constant(flag), Flag():
+                return flag is not None
+            case syntax.Constant(), Data():
+                return True
+            case syntax.Path(), Word() | ReferenceTo():
+                return True
+            case syntax.Call(), CallOf():
+                return True
+            case syntax.ListValue(), ListOf() | Data():
+                return True
+            case syntax.MapValue(), MapOf() | Struct() | Data():
+                return True
+        return False
+
+    def _wrong(self, value: syntax.Value, type: Type, place: Place) -> Invalid:
+        if isinstance(value, syntax.Path) and len(value.names) == 1 and isinstance(type, Word | OneOf):
+            self.findings.append(
+                mistakes.wrong_type(place.span, place.name, type_words(type), value_words(value), place.param)
+            )
+        else:
+            hint = ""
+            if isinstance(value, syntax.Measure) and isinstance(type, Integer | Fraction | RangeOf):
+                hint = "this attribute has no unit"
+            elif isinstance(value, syntax.Path) and isinstance(type, Text | ScriptText):
+                hint = f'write "{value.text}" if the text is meant; there is no param `{value.text}`'
+            elif isinstance(value, syntax.String) and isinstance(type, Word | ReferenceTo):
+                hint = "write it without quotes"
+            self.findings.append(
+                mistakes.wrong_type(
+                    place.span, place.name, type_words(type), value_words(value), place.param, hint
+                )
+            )
+        return INVALID
+
+    def _string(self, value: syntax.String, type: Text, scope: Scope, place: Place) -> Any:
+        text = self.text(value, scope)
+        if isinstance(text, str) and type.pattern and not re.fullmatch(type.pattern, text):
+            written = f'"{text}"' if text else "an empty string"
+            self.findings.append(
+                mistakes.malformed_text(place.span, place.name, written, type.what, place.param)
+            )
+            return INVALID
+        return text
+
+    def _script(
+        self, value: syntax.Script | syntax.String, type: ScriptText, scope: Scope, place: Place
+    ) -> Any:
+        return value.text if isinstance(value, syntax.Script) else self.text(value, scope)
+
+    def _integer(self, value: syntax.Number, type: Integer, scope: Scope, place: Place) -> Any:
+        return self._bounded(int(value.text), type.low, type.high, value.text, place)
+
+    def _fraction(self, value: syntax.Number, type: Fraction, scope: Scope, place: Place) -> Any:
+        return self._bounded(float(value.text), type.low, type.high, value.text, place)
+
+    def _bounded(self, number: Any, low: Any, high: Any, written: str, place: Place) -> Any:
+        if low <= number <= high:
+            return number
+        bounds = f"at least {low:g}" if high >= 2**31 - 1 else f"from {low:g} to {high:g}"
+        self.findings.append(mistakes.out_of_bounds(place.span, place.name, written, bounds, place.param))
+        return INVALID
+
+    def _flag(self, value: syntax.Constant, type: Flag, scope: Scope, place: Place) -> Any:
+        return value.value
+
+    def _duration(self, value: syntax.Measure | syntax.Number, type: Type, scope: Scope, place: Place) -> Any:
+        typed = self._measure(value.text, measures.duration, measures.suggest_duration, type, place)
+        if isinstance(typed, Invalid) or typed.microseconds > 0:
+            return typed
+        self.findings.append(
+            mistakes.out_of_bounds(place.span, place.name, value.text, "longer than nothing", place.param)
+        )
+        return INVALID
+
+    def _cpu(self, value: syntax.Measure | syntax.Number, type: Type, scope: Scope, place: Place) -> Any:
+        return self._measure(value.text, measures.cpu, measures.suggest_cpu, type, place)
+
+    def _memory(self, value: syntax.Measure | syntax.Number, type: Type, scope: Scope, place: Place) -> Any:
+        return self._measure(value.text, measures.memory, measures.suggest_memory, type, place)
+
+    def _measure(
+        self,
+        text: str,
+        read: Callable[[str], Measured | None],
+        suggest: Callable[[str], str],
+        type: Type,
+        place: Place,
+    ) -> Measured | Invalid:
+        typed = read(text)
+        if typed is not None:
+            return typed
+        self.findings.append(
+            mistakes.wrong_unit(place.span, place.name, type_words(type), text, suggest(text), place.param)
+        )
+        return INVALID
+
+    def _range(self, value: syntax.Value, type: RangeOf, scope: Scope, place: Place) -> Any:
+        if not isinstance(value, syntax.Range):
+            single = self._typed(value, type.inner, scope, place)
+            return single if isinstance(single, Invalid) else Range(single, single)
+        low = self._typed(value.low, type.inner, scope, Place(place.name, value.low.span, place.param))
+        high = self._typed(value.high, type.inner, scope, Place(place.name, value.high.span, place.param))
+        if isinstance(low, Invalid) or isinstance(high, Invalid):
+            return INVALID
+        if high < low:
+            self.findings.append(
+                mistakes.empty_range(place.span, place.name, str(low), str(high), place.param)
+            )
+            return INVALID
+        return Range(low, high)
+
+    def _word(self, value: syntax.Path, type: Word, scope: Scope, place: Place) -> Any:
+        return value.text if value.text in type.options else self._wrong(value, type, place)
+
+    def _reference(self, value: syntax.Path, type: ReferenceTo, scope: Scope, place: Place) -> Any:
+        return Reference(tuple(name.text for name in value.names), value.span)
+
+    def _list(self, value: syntax.ListValue, type: ListOf, scope: Scope, place: Place) -> Any:
+        items = [
+            self._typed(item, type.inner, scope, Place(place.name, item.span, place.param))
+            for item in value.items
+        ]
+        if len(items) < type.least:
+            least = "at least one entry" if type.least == 1 else f"at least {type.least} entries"
+            self.findings.append(
+                mistakes.out_of_bounds(
+                    place.span, place.name, value.span.text, f"a list of {least}", place.param
+                )
+            )
+            return INVALID
+        return INVALID if any(isinstance(item, Invalid) for item in items) else tuple(items)
+
+    def _map(self, value: syntax.MapValue, type: MapOf, scope: Scope, place: Place) -> Any:
+        typed: dict[str, Any] = {}
+        valid = True
+        pattern, what = type.keys or NAME, type.what or "a name: lower-case letters, digits and single `_`"
+        for entry, key in self._keys(value, scope):
+            if isinstance(key, Invalid):
+                valid = False
+                continue
+            if not re.fullmatch(pattern, key):
+                self.findings.append(
+                    mistakes.malformed_text(
+                        entry.key.span, f"a key of {place.name}", f'"{key}"', what, place.param
+                    )
+                )
+                valid = False
+            inner = Place(f"{place.name}.{key}", entry.value.span, place.param)
+            typed[key] = self._typed(entry.value, type.inner, scope, inner)
+        valid = valid and not any(isinstance(item, Invalid) for item in typed.values())
+        return typed if valid else INVALID
+
+    def _struct(self, value: syntax.MapValue, type: Struct, scope: Scope, place: Place) -> Any:
+        known = {field.name: field for field in type.fields}
+        typed: dict[str, Any] = {}
+        for entry, key in self._keys(value, scope):
+            if isinstance(key, Invalid):
+                return INVALID
+            if key not in known:
+                self.findings.append(
+                    mistakes.unknown_attribute(entry.key.span, f"`{place.name}`", key, list(known))
+                )
+                typed[key] = INVALID
+                continue
+            inner = Place(f"{place.name}.{key}", entry.value.span, place.param)
+            typed[key] = self._typed(entry.value, known[key].type, scope, inner)
+        for field in type.fields:
+            if field.required and field.name not in typed:
+                self.findings.append(
+                    mistakes.missing_attribute(value.span, f"`{place.name}`", field.name, field.doc)
+                )
+                return INVALID
+        return INVALID if any(isinstance(item, Invalid) for item in typed.values()) else typed
+
+    def _keys(self, value: syntax.MapValue, scope: Scope) -> list[tuple[syntax.Entry, str | Invalid]]:
+        seen: dict[str, Span] = {}
+        keys: list[tuple[syntax.Entry, str | Invalid]] = []
+        for entry in value.entries:
+            key = entry.key.text if isinstance(entry.key, syntax.Name) else self.text(entry.key, scope)
+            if isinstance(key, str):
+                if key in seen:
+                    self.findings.append(mistakes.duplicate_key(entry.key.span, key, seen[key]))
+                    key = INVALID
+                else:
+                    seen[key] = entry.key.span
+            keys.append((entry, key))
+        return keys
+
+    def _condition(self, value: syntax.Value, type: Cel, scope: Scope, place: Place) -> Any:
+        return Condition(value.span.text, value.span)
+
+    def _data(self, value: syntax.Value, type: Data, scope: Scope, place: Place) -> Raw | Invalid:
+        match value:
+            case syntax.String():
+                return self.text(value, scope)
+            case syntax.Script(text):
+                return text
+            case syntax.Number(text):
+                return Decimal(text) if "." in text else int(text)
+            case syntax.Constant(constant):
+                return constant
+            case syntax.ListValue(items):
+                typed = [
+                    self._typed(item, type, scope, Place(place.name, item.span, place.param))
+                    for item in items
+                ]
+                return INVALID if any(isinstance(item, Invalid) for item in typed) else typed
+            case syntax.MapValue():
+                read = self._map(value, MapOf(type, r"(?s).*"), scope, place)
+                return read if isinstance(read, Invalid) else dict(read)
+        return self._wrong(value, type, place)
+
+    def _call(self, value: syntax.Call, type: CallOf, scope: Scope, place: Place) -> Any:
+        word = value.function.text
+        if word not in type.functions:
+            self.findings.append(
+                mistakes.wrong_type(place.span, place.name, type_words(type), value_words(value), place.param)
+            )
+            return INVALID
+        arguments = self._arguments(value, FUNCTIONS[word], scope)
+        return arguments if isinstance(arguments, Invalid) else _MAKERS[word](arguments)
+
+    def _arguments(self, value: syntax.Call, function: Function, scope: Scope) -> dict[str, Any] | Invalid:
+        typed: dict[str, Any] = {}
+        if len(value.arguments) > len(function.positional):
+            extra = value.arguments[len(function.positional)]
+            self.findings.append(
+                mistakes.wrong_type(
+                    extra.span, function.name, _argument_words(function), f"{len(value.arguments)} arguments"
+                )
+            )
+            return INVALID
+        for argument, parameter in zip(value.arguments, function.positional, strict=False):
+            typed[parameter.name] = self._argument(argument, parameter, function, scope)
+        known = {parameter.name: parameter for parameter in function.keywords}
+        for entry in value.keywords:
+            key = entry.key.text if isinstance(entry.key, syntax.Name) else entry.key.span.text
+            if key not in known:
+                self.findings.append(
+                    mistakes.unknown_attribute(entry.key.span, f"`{function.name}`", key, list(known))
+                )
+                typed[key] = INVALID
+            elif key in typed:
+                self.findings.append(mistakes.duplicate_key(entry.key.span, key, value.span))
+                typed[key] = INVALID
+            else:
+                typed[key] = self._argument(entry.value, known[key], function, scope)
+        for parameter in function.positional:
+            if parameter.required and parameter.name not in typed:
+                self.findings.append(
+                    mistakes.missing_attribute(
+                        value.span, f"`{function.name}(…)`", parameter.name, parameter.doc
+                    )
+                )
+                return INVALID
+        return INVALID if any(isinstance(item, Invalid) for item in typed.values()) else typed
+
+    def _argument(self, value: syntax.Value, parameter: Attribute, function: Function, scope: Scope) -> Any:
+        return self._typed(
+            value, parameter.type, scope, Place(f"{function.name}({parameter.name})", value.span)
+        )
+
+
+def _argument_words(function: Function) -> str:
+    names = ", ".join(parameter.name for parameter in function.positional)
+    return f"`{function.name}({names})`"
+
+
+_MAKERS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "pvc": lambda given: Pvc(**given),
+    "secret": lambda given: Secret(**given),
+    "config_map": lambda given: ConfigMap(**given),
+    "zone": lambda given: Nodes((("topology.kubernetes.io/zone", given["name"]),)),
+    "nodes": lambda given: Nodes(tuple(given["labels"].items())),
+    "cidr": lambda given: Cidr(given["network"]),
+}
+
+_READERS: dict[type, Callable[..., Any]] = {
+    Text: Coercion._string,
+    ScriptText: Coercion._script,
+    Integer: Coercion._integer,
+    Fraction: Coercion._fraction,
+    Flag: Coercion._flag,
+    DurationType: Coercion._duration,
+    CpuType: Coercion._cpu,
+    MemoryType: Coercion._memory,
+    RangeOf: Coercion._range,
+    Word: Coercion._word,
+    ReferenceTo: Coercion._reference,
+    CallOf: Coercion._call,
+    ListOf: Coercion._list,
+    MapOf: Coercion._map,
+    Struct: Coercion._struct,
+    Cel: Coercion._condition,
+    Data: Coercion._data,
+}

@@ -1,0 +1,94 @@
+"""Types and values in words, for messages and the reference."""
+
+from wqc.language import syntax
+from wqc.language.types import (
+    CallOf,
+    Cel,
+    CpuType,
+    Data,
+    DurationType,
+    Flag,
+    Fraction,
+    Integer,
+    ListOf,
+    MapOf,
+    MemoryType,
+    OneOf,
+    RangeOf,
+    ReferenceTo,
+    ScriptText,
+    Struct,
+    Text,
+    Type,
+    Word,
+)
+
+
+def type_words(type: Type) -> str:
+    """`DurationType()` → "a duration such as `30s`"."""
+    match type:
+        case Text():
+            return "a string"
+        case ScriptText():
+            return "a script or a string"
+        case Integer():
+            return "a whole number"
+        case Fraction():
+            return "a number"
+        case Flag():
+            return "`true` or `false`"
+        case DurationType():
+            return "a duration such as `30s`"
+        case CpuType():
+            return "a number of cores such as `2` or `500m`"
+        case MemoryType():
+            return "an amount of memory such as `512Mi`"
+        case RangeOf():
+            return f"{type_words(type.inner)}, or a range `low..high`"
+        case Word():
+            return " or ".join(f"`{option}`" for option in type.options)
+        case ReferenceTo():
+            return f"the name of a {type.what}"
+        case CallOf():
+            return " or ".join(f"`{function}(…)`" for function in type.functions)
+        case ListOf():
+            return f"a list: {type_words(type.inner)} for each entry"
+        case MapOf():
+            return f"a map: {type_words(type.inner)} for each key"
+        case Struct():
+            return "a map with the keys " + ", ".join(f"`{field.name}`" for field in type.fields)
+        case Cel():
+            return "a condition" if type.result == "bool" else "an expression"
+        case Data():
+            return "literal data"
+        case OneOf():
+            return ", or ".join(type_words(choice) for choice in type.choices)
+
+
+def value_words(value: syntax.Value) -> str:
+    """`Number("3")` → "the number `3`"."""
+    match value:
+        case syntax.String():
+            return "a string"
+        case syntax.Script():
+            return "a script"
+        case syntax.Number():
+            return f"the number `{value.text}`"
+        case syntax.Measure():
+            return f"the measure `{value.text}`"
+        case syntax.Constant():
+            return f"`{value.span.text}`"
+        case syntax.Path():
+            return f"the name `{value.text}`"
+        case syntax.Range():
+            return "a range"
+        case syntax.Call():
+            return f"a call of `{value.function.text}`"
+        case syntax.ListValue():
+            return "a list"
+        case syntax.MapValue():
+            return "a map"
+        case syntax.Expression():
+            return "an expression"
+        case syntax.Broken():
+            return "what can't be read"

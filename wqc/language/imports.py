@@ -1,0 +1,51 @@
+"""The files that a workflow imports, and theirs."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from wqc.diagnostics.finding import Finding
+from wqc.diagnostics.mistakes import names as mistakes
+from wqc.diagnostics.source import Source
+from wqc.language import syntax
+from wqc.language.parser import parse
+
+Reader = Callable[[Source, str], Source]
+
+
+class Unreadable(Exception):
+    """What a reader raises; its text says why, without the path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A file and, by alias, the files that it imports."""
+
+    document: syntax.Document
+    imports: Mapping[str, "Module"]
+
+
+def load(source: Source, read: Reader) -> tuple[Module, list[Finding]]:
+    """Parse a file and all that it imports; a file that can't be read or parsed becomes a finding and an empty module."""
+    findings: list[Finding] = []
+    return _load(source, read, (source.name,), findings), findings
+
+
+def _load(source: Source, read: Reader, chain: tuple[str, ...], findings: list[Finding]) -> Module:
+    parsed = parse(source)
+    findings += parsed.findings
+    imports: dict[str, Module] = {}
+    for statement in parsed.document.statements:
+        if not isinstance(statement, syntax.Import):
+            continue
+        path = "".join(part for part in statement.path.parts if isinstance(part, str))
+        try:
+            text = read(source, path)
+        except Unreadable as error:
+            findings.append(mistakes.unreadable_import(statement.path.span, path, str(error)))
+            continue
+        if text.name in chain:
+            cycle = (*chain[chain.index(text.name) :], text.name)
+            findings.append(mistakes.import_cycle(statement.path.span, cycle))
+            continue
+        imports[statement.alias.text] = _load(text, read, (*chain, text.name), findings)
+    return Module(parsed.document, imports)
