@@ -93,7 +93,7 @@ def built(program: GoProgram) -> Path:
             environment = os.environ | {
                 "CGO_ENABLED": "0",
                 "GOTOOLCHAIN": "local",
-                "GOFLAGS": "-mod=readonly",
+                "GOFLAGS": "-mod=readonly -buildvcs=false",
             }
             made = subprocess.run(
                 command, cwd=program.module, env=environment, capture_output=True, text=True
