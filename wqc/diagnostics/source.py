@@ -12,7 +12,7 @@ class Source:
     """
 
     name: str
-    text: str
+    text: str = field(repr=False)
     _starts: list[int] = field(default_factory=list, repr=False)
 
     def position(self, offset: int) -> tuple[int, int]:

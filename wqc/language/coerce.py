@@ -142,8 +142,8 @@ class Coercion:
                 return True
             case syntax.Measure(), CpuType() | MemoryType() | DurationType():
                 return True
-            case syntax.Range(low, high), RangeOf(inner):
-                return self._has_form(low, inner, scope) and self._has_form(high, inner, scope)
+            case syntax.Range(), RangeOf():
+                return True
             case syntax.Number() | syntax.Measure(), RangeOf(inner):
                 return self._has_form(value, inner, scope)
             case syntax.Constant(flag), Flag():
