@@ -30,7 +30,7 @@ def earlier_queues(folder: Path) -> tuple[str, ...]:
 
 
 def write(folder: Path, files: Mapping[str, str], *, force: bool) -> Plan:
-    """Make the folder hold these files; returns what that took. Raises `Trouble`, with the folder as it was."""
+    """Make the folder hold these files; returns what that took. Raises `Trouble`: nothing was changed."""
     created = _create(folder)
     try:
         with _open(folder, fcntl.LOCK_EX) as descriptor:
@@ -85,21 +85,18 @@ def _lock(folder: Path, text: bytes) -> Lock:
 def _refuse(folder: Path, todo: Plan, force: bool) -> None:
     if todo.foreign:
         raise Trouble(
-            f"{_listed(folder, todo.foreign)} in the way: wqc did not write it there; "
-            "move it away, or build into another folder"
+            f"in the way, and not written by wqc: {_listed(folder, todo.foreign)}; "
+            "move this away, or build into another folder"
         )
     if todo.edited and not force:
         raise Trouble(
-            f"{_listed(folder, todo.edited)} changed by hand since wqc wrote it; "
-            "--check shows the difference, --force gives up the change"
+            f"changed by hand since wqc wrote it: {_listed(folder, todo.edited)}; "
+            "--check shows the difference, --force gives it up"
         )
 
 
 def _listed(folder: Path, names: Iterable[str]) -> str:
-    first, *rest = names
-    if not rest:
-        return f"{folder / first} is"
-    return f"{folder / first} and {len(rest)} more ({', '.join(rest)}) are"
+    return ", ".join(str(folder / name) for name in names)
 
 
 def _read(folder: Path, descriptor: int, name: str) -> bytes | None:
@@ -114,9 +111,10 @@ def _read(folder: Path, descriptor: int, name: str) -> bytes | None:
                 f"{folder / name} is a symbolic link: wqc writes plain files only; remove it"
             ) from None
         raise Trouble(f"cannot read {folder / name}: {_why(error)}") from None
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise Trouble(f"{folder / name} is no plain file, but a build writes one of that name; remove it")
     with open(file, "rb") as opened:
-        if not stat.S_ISREG(os.fstat(file).st_mode):
-            raise Trouble(f"{folder / name} is no plain file, but a build writes one of that name; remove it")
         return opened.read()
 
 

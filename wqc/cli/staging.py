@@ -23,7 +23,6 @@ def replace(folder: int, write: Mapping[str, bytes], remove: Iterable[str]) -> N
         os.fsync(folder)
         with _signals_held():
             _rename(folder, list(write), list(remove))
-            os.fsync(folder)
     finally:
         sweep(folder)
 
@@ -50,6 +49,7 @@ def _rename(folder: int, write: list[str], remove: list[str]) -> None:
             with suppress(FileNotFoundError):
                 rename(name, OLD + name)
             rename(NEW + name, name)
+        os.fsync(folder)
     except BaseException:
         for old, new in reversed(done):
             os.rename(new, old, src_dir_fd=folder, dst_dir_fd=folder)

@@ -10,6 +10,7 @@ import wqc.diagnostics.mistakes  # noqa: F401  (fills the registry)
 from wqc import __version__
 from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.mistake import MISTAKES
+from wqc.diagnostics.page import page
 from wqc.diagnostics.source import Span
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -33,7 +34,7 @@ def _rule(code: str) -> dict[str, Any]:
         "id": code,
         "shortDescription": {"text": mistake.title},
         "fullDescription": {"text": mistake.explanation or mistake.title},
-        "help": {"text": f"`wqc explain {code}` shows an example of the mistake and its remedy."},
+        "help": {"text": f"`wqc explain {code}` shows this with examples.", "markdown": page(mistake)},
         "defaultConfiguration": {"level": mistake.level.value},
     }
 

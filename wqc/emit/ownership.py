@@ -28,8 +28,8 @@ class Plan:
 def plan(present: Mapping[str, bytes], locks: Iterable[Lock], files: Mapping[str, str]) -> Plan:
     """Compare the built `files` (lock included) with what is `present`.
 
-    `locks` are the folder's own and, after an interrupted build, the one that it was about to put there. A file
-    that has the new text already is fine whoever wrote it: the next build completes one that was killed.
+    `locks` are the folder's own and, after an interrupted build, the one that it was about to put there. A
+    file that has the new text already is fine whoever wrote it: the next build completes one that was killed.
     """
     owned: dict[str, set[str]] = {}
     for lock in locks:

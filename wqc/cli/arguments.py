@@ -1,0 +1,141 @@
+"""The tree of commands and the options that several of them share."""
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+from wqc import __version__
+from wqc.cli.status import Status
+
+COMMANDS = {
+    "check": "find the mistakes in workflow files",
+    "build": "write a workflow's Kubernetes objects",
+    "graph": "show what flows where, and how much of it",
+    "fmt": "lay out files in the one canonical way",
+    "explain": "say what a finding means, with examples",
+    "schema": "print the table of blocks and attributes as JSON",
+    "completion": "print a completion script for your shell",
+}
+"""Each is a module here, with `DESCRIPTION`, `EXAMPLE`, `add_arguments(parser)` and `run(arguments)`."""
+
+_KUBERNETES_VERSION = re.compile(r"1\.\d{1,3}")
+
+
+class Parser(argparse.ArgumentParser):
+    """Complains in one line, and suggests the nearest option."""
+
+    def error(self, message: str) -> NoReturn:
+        hint = "" if message.endswith("?") else f"; see {self.prog} --help"
+        print(f"{self.prog}: {message}{hint}", file=sys.stderr)
+        sys.exit(Status.TROUBLE)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As its parent, but what is unknown to a command is reported by that command."""
+        namespace, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            options = [option for action in self._actions for option in action.option_strings]
+            self.error(f"there is no {_kind(unknown[0])} {unknown[0]}{_nearest(unknown[0], options)}")
+        return namespace, unknown
+
+
+def command_line(words: Sequence[str] | None = None) -> Parser:
+    """The parser of `wqc`. Given the words to parse, only the command that they name is loaded."""
+    parser = Parser(
+        prog="wqc",
+        description="Compile work queues to plain Kubernetes objects and one small manager.",
+        epilog="example:\n  wqc build examples/thumbnails.wq -o out && kubectl apply -k out/thumbnails",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"wqc {__version__}")
+    chosen = None
+    if words is not None:
+        chosen = next((word for word in words if not word.startswith("-")), "")
+        if chosen and chosen not in COMMANDS:
+            parser.error(f"there is no command {chosen}{_nearest(chosen, list(COMMANDS))}")
+    commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(
+            name, help=summary, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+        )
+        if chosen in (None, name):
+            _fill(command, name)
+    return parser
+
+
+def _fill(parser: Parser, name: str) -> None:
+    module = import_module(f"wqc.cli.{name}")
+    parser.description = module.DESCRIPTION
+    parser.epilog = f"example:\n  {module.EXAMPLE}"
+    module.add_arguments(parser)
+    parser.add_argument("--debug", action="store_true", help="show Python's traceback if wqc itself fails")
+
+
+def add_findings_options(parser: argparse.ArgumentParser) -> None:
+    """How findings are shown."""
+    parser.add_argument(
+        "--format",
+        choices=("text", "json", "sarif", "github"),
+        default="text",
+        help="how findings are printed (default: text)",
+    )
+    add_text_options(parser)
+
+
+def add_text_options(parser: argparse.ArgumentParser) -> None:
+    """How findings are shown as text."""
+    parser.add_argument("--notes", action="store_true", help="show notes too, which are advice")
+    add_colour_option(parser)
+
+
+def add_colour_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="colour: on a terminal and without NO_COLOR (auto, the default), always or never",
+    )
+
+
+def add_compiler_options(parser: argparse.ArgumentParser) -> None:
+    """What a workflow means besides its file."""
+    parser.add_argument(
+        "--param", metavar="NAME=VALUE", type=_param, action="append", default=[], help="set a param"
+    )
+    parser.add_argument(
+        "--params", metavar="FILE", action="append", default=[], help="set the params of a .wqp file"
+    )
+    parser.add_argument(
+        "--kubernetes-version",
+        metavar="VERSION",
+        type=_version,
+        default="1.37",
+        help="the cluster's version (default: 1.37)",
+    )
+
+
+def _param(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, not {text!r}")
+    return name.strip(), value
+
+
+def _version(text: str) -> str:
+    if not _KUBERNETES_VERSION.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"expected a version such as 1.37, not {text!r}")
+    return text
+
+
+def _kind(word: str) -> str:
+    return "option" if word.startswith("-") else "argument"
+
+
+def _nearest(word: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word.partition("=")[0], known, n=1)
+    return f"; did you mean {near[0]}?" if near else ""

@@ -1,0 +1,25 @@
+"""From a command's options to the compiler's."""
+
+from argparse import Namespace
+from collections.abc import Callable
+
+from wqc.cli import files
+from wqc.cli.imports import Imports
+from wqc.pipeline import Options, no_earlier_build
+
+
+def options(
+    arguments: Namespace,
+    *,
+    image: str = "",
+    earlier_queues: Callable[[str], tuple[str, ...]] = no_earlier_build,
+) -> Options:
+    """Reads the `.wqp` files. Raises `Trouble`."""
+    return Options(
+        read=Imports(),
+        params=tuple(arguments.param),
+        params_files=tuple(files.read(path) for path in arguments.params),
+        kubernetes_version=arguments.kubernetes_version,
+        image=image,
+        earlier_queues=earlier_queues,
+    )
