@@ -288,9 +288,7 @@ class Coercion:
                 continue
             if not re.fullmatch(pattern, key):
                 self.findings.append(
-                    mistakes.malformed_text(
-                        entry.key.span, f"a key of {place.name}", f'"{key}"', what, place.param
-                    )
+                    mistakes.malformed_key(entry.key.span, place.name, key, what, place.param)
                 )
                 valid = False
             inner = Place(f"{place.name}.{key}", entry.value.span, place.param)

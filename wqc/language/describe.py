@@ -46,11 +46,11 @@ def type_words(type: Type) -> str:
         case RangeOf():
             return f"{type_words(type.inner)}, or a range `low..high`"
         case Word():
-            return " or ".join(f"`{option}`" for option in type.options)
+            return alternatives([f"`{option}`" for option in type.options])
         case ReferenceTo():
             return f"the name of a {type.what}"
         case CallOf():
-            return " or ".join(f"`{function}(…)`" for function in type.functions)
+            return alternatives([f"`{function}(…)`" for function in type.functions])
         case ListOf():
             return f"a list: {type_words(type.inner)} for each entry"
         case MapOf():
@@ -62,7 +62,12 @@ def type_words(type: Type) -> str:
         case Data():
             return "literal data"
         case OneOf():
-            return ", or ".join(type_words(choice) for choice in type.choices)
+            return alternatives([type_words(choice) for choice in type.choices])
+
+
+def alternatives(words: list[str]) -> str:
+    """`["a", "b", "c"]` → "a, b or c"."""
+    return " or ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else words[0]
 
 
 def value_words(value: syntax.Value) -> str:

@@ -8,7 +8,7 @@ from wqc.diagnostics.mistakes import names as mistakes
 from wqc.diagnostics.source import Source, Span
 from wqc.language import measures, syntax
 from wqc.language.coerce import Coercion, Invalid
-from wqc.language.describe import value_words
+from wqc.language.describe import alternatives, value_words
 from wqc.language.parser import parse_params, parse_value
 from wqc.language.schema import PARAM_TYPES
 from wqc.language.scope import EMPTY, Binding, Scope
@@ -125,7 +125,14 @@ def _type_name(block: syntax.Block, name: syntax.Name, findings: list[Finding]) 
         written = block.value.span.text
         findings.append(mistakes.ambiguous_param(block.value.span, name.text, written, fitting))
     else:
-        findings.append(mistakes.wrong_type(block.value.span, name.text, "a value", value_words(block.value)))
+        findings.append(
+            mistakes.wrong_type(
+                block.value.span,
+                name.text,
+                f"a value of type {alternatives(list(PARAM_TYPES))}",
+                value_words(block.value),
+            )
+        )
     return None
 
 

@@ -72,7 +72,7 @@ def unknown_members(nodes: Mapping[str, Node], declarations: Mapping[str, Declar
                 continue
             whole = streams.shape(StreamRef(stream.node, stream.output))
             known = [*whole.members, *whole.selectable]
-            if stream.member not in known:
+            if whole.known and stream.member not in known:
                 outputs = [output for output in streams.outputs(nodes[stream.node]) if output]
                 declared = declarations[stream.node].name_span
                 findings.append(

@@ -24,12 +24,14 @@ Fields = tuple[tuple[str, str], ...]
 class Shape:
     """`members` is empty for a plain stream. `fields` are the known fields of `item.data`, empty where any may be there.
 
-    `selectable` members can be read on their own although the whole is a plain stream: a queue's lanes.
+    `selectable` members can be read on their own although the whole is a plain stream: a queue's lanes. `known` is false
+    where the members depend on a node that is missing.
     """
 
     members: tuple[str, ...] = ()
     fields: Fields = ()
     selectable: tuple[str, ...] = ()
+    known: bool = True
 
 
 class Streams:
@@ -54,12 +56,12 @@ class Streams:
 
     def lanes(self, queue: Queue) -> tuple[str, ...]:
         """The members of the bundle that a queue reads; `()` for a plain stream."""
-        return () if queue.source.member else self.shape(queue.source).members
+        return self.shape(queue.source).members
 
     def shape(self, stream: StreamRef) -> Shape:
         """The shape of what `stream` names; a member of a bundle is a plain stream."""
         whole = self._whole(stream.node, stream.output)
-        return Shape((), whole.fields) if stream.member else whole
+        return Shape((), whole.fields, (), whole.known) if stream.member else whole
 
     def expand(self, stream: StreamRef) -> tuple[StreamRef, ...]:
         """The plain streams that `stream` is made of: itself, or each member of the bundle (or lane) that it names."""
@@ -72,7 +74,8 @@ class Streams:
     def _whole(self, name: str, output: str) -> Shape:
         key = (name, output)
         if key not in self._known:
-            self._known[key] = Shape()  # what a cycle sees
+            # What a cycle sees, and whoever reads a missing node.
+            self._known[key] = Shape(known=False)
             node = self._nodes.get(name)
             if node is not None:
                 self._known[key] = self._compute(node, output)
@@ -84,14 +87,14 @@ class Streams:
                 fields = node.declaration.type.fields if output == "" else ()
                 return Shape(tuple(node.members), fields)
             case Queue():
-                lanes = self.lanes(node)
-                fields = self.shape(node.source).fields if output == "" and node.result == "none" else ()
-                return Shape((), fields, lanes)
+                read = self.shape(node.source)
+                fields = read.fields if output == "" and node.result == "none" else ()
+                return Shape((), fields, read.members, read.known)
             case Sharder() if output == "":
                 return Shape(tuple(node.shards), self.shape(node.source).fields)
             case Copier() | Filter() | Splitter():
                 read = self.shape(node.source)
-                return Shape(read.members, read.fields if output != "failed" else ())
+                return Shape(read.members, read.fields if output != "failed" else (), (), read.known)
             case Merger():
                 every = [self.shape(source).fields for source in node.sources]
                 return Shape((), every[0] if every and all(fields == every[0] for fields in every) else ())

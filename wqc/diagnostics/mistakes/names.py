@@ -196,6 +196,18 @@ def malformed_text(name: str, written: str, what: str, param: Span | None = None
 
 
 @mistake(
+    "WQ238",
+    Level.ERROR,
+    bad=_QUEUE.replace("worker = k }", 'worker = k, env = { "MY-NAME" = "x" } }'),
+    good=_QUEUE.replace("worker = k }", 'worker = k, env = { MY_NAME = "x" } }'),
+    blocking=True,
+)
+def malformed_key(name: str, written: str, what: str, param: Span | None = None) -> Words:
+    """A key that isn't of the form that the map asks for"""
+    return Words(f"a key of `{name}` must be {what}, and `{written}` isn't", also=_declared(param))
+
+
+@mistake(
     "WQ213",
     Level.ERROR,
     bad="param tag: string\n" + _QUEUE.replace("k:1", "k:${tag}"),
