@@ -4,6 +4,7 @@
 #   make test          all tests that need neither root nor a compiled control plane
 #   make test-cluster  the rest: a real Kubernetes, the security scanners
 #   make golden        rewrite golden/ from examples/
+#   make docs          rewrite docs/reference/ from the table of the language and the findings
 #   make lock          newest dependencies into requirements/
 SHELL     := /bin/bash
 PYTHON    ?= python3
@@ -74,6 +75,9 @@ golden: $(VENV)/wheel.stamp
 
 benchmarks: $(VENV)/wheel.stamp
 	$(BIN)/python benchmarks/compile.py
+
+docs: $(VENV)/wheel.stamp
+	$(BIN)/python tools/reference.py
 
 # --- upkeep ---
 
