@@ -1,34 +1,44 @@
-"""The workflow as a graph (networkx) with the rates on its edges."""
+"""The workflow as a graph: who reads what, in which order, and how much of it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from wqc.model.edges import Edge, edges_of
 from wqc.model.nodes import StreamRef
+from wqc.model.order import Cycle, order_of
+from wqc.model.rates import Rates, arriving, rates_of
 from wqc.model.streams import Streams
 from wqc.model.workflow import Workflow
-
-if TYPE_CHECKING:
-    import networkx
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A stream as one of its readers reads it: `stream` names what was written, whole or a member."""
-
-    stream: StreamRef
-    reader: str
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """`graph` has the nodes' names in the order declared and, per edge, its `Edge` objects (a MultiDiGraph, key `edge`).
+    """`edges` are in the order in which their readers are declared.
 
-    `rates` holds items per second by plain stream (see `Streams.expand`), absent where unknown.
+    `order` has every node after all that it reads, as far as `cycles` allow, of which there is one for each
+    group of nodes that are tied up in some. `rates` are items per second; nodes in a cycle, and what
+    follows, have none.
     """
 
     workflow: Workflow
     streams: Streams
     edges: tuple[Edge, ...]
-    graph: "networkx.MultiDiGraph[str]"
-    rates: Mapping[StreamRef, float]
+    order: tuple[str, ...]
+    cycles: tuple[Cycle, ...]
+    rates: Rates
+
+    def arriving(self, stream: StreamRef) -> dict[str, float | None]:
+        """Items per second, by member of the bundle that `stream` is, or under `""`; `None` where unknown."""
+        return arriving(stream, self.streams, self.rates)
+
+    def readers(self, node: str) -> Iterator[Edge]:
+        """The edges that leave a node."""
+        return (edge for edge in self.edges if edge.stream.node == node)
+
+
+def flow_of(workflow: Workflow) -> Flow:
+    """The graph of a workflow and the rates in it."""
+    streams = Streams(workflow.nodes)
+    edges = edges_of(workflow.nodes)
+    order, cycles = order_of(tuple(workflow.nodes), edges)
+    return Flow(workflow, streams, edges, order, cycles, rates_of(workflow.nodes, order, streams))
