@@ -49,6 +49,11 @@ class Client:
         """Everything that creating it would check, nothing kept; unknown and doubled fields are refused."""
         return self.create(manifest, namespace, dryRun="All", fieldValidation="Strict")
 
+    def node_is_ready(self, name: str) -> bool:
+        node = self.request("GET", f"/api/v1/nodes/{name}")
+        conditions = node.body.get("status", {}).get("conditions", [])
+        return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
     def collection(self, manifest: Manifest, namespace: str) -> str:
         """The path that objects of the manifest's kind are created under."""
         version = manifest["apiVersion"]

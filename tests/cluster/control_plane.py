@@ -12,31 +12,29 @@ from pathlib import Path
 import trustme
 import yaml
 from cluster.processes import Processes
-from support.gobuild import API_SERVER, built
+from support.gobuild import API_SERVER, linked
 
 SERVICES = "10.96.0.0/16"
-NAMES = ("localhost", "127.0.0.1", "10.96.0.1", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
+NAMES = ("10.96.0.1", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
 
 
 def binaries(folder: Path) -> tuple[Path, Path]:
     """etcd and kube-apiserver: $KUBEBUILDER_ASSETS', else links in `folder` to the one that is built."""
     if assets := os.environ.get("KUBEBUILDER_ASSETS"):
         return Path(assets, "etcd"), Path(assets, "kube-apiserver")
-    folder.mkdir(parents=True, exist_ok=True)
-    links = folder / "etcd", folder / "kube-apiserver"
-    program = built(API_SERVER)
-    for link in links:
-        link.unlink(missing_ok=True)
-        link.symlink_to(program)
-    return links
+    return linked(API_SERVER, folder, "etcd"), linked(API_SERVER, folder, "kube-apiserver")
 
 
 class ControlPlane:
-    """An API server whose state, logs, keys and kubeconfig are in `folder`; its one user may do all."""
+    """An API server whose state, logs, keys and kubeconfig are in `folder`; its one user may do all.
 
-    def __init__(self, folder: Path) -> None:
+    It listens on `address`: this machine's, or one in a network namespace, where `prefix` runs a command.
+    """
+
+    def __init__(self, folder: Path, address: str = "127.0.0.1", prefix: tuple[str, ...] = ()) -> None:
         self.folder = folder
-        self.processes = Processes(folder / "logs")
+        self.address = address
+        self.processes = Processes(folder / "logs", prefix)
         self.etcd, self.apiserver = binaries(folder / "bin")
         self.token = secrets.token_hex(16)
         self.port = free_port()
@@ -44,7 +42,7 @@ class ControlPlane:
 
     @property
     def url(self) -> str:
-        return f"https://127.0.0.1:{self.port}"
+        return f"https://{self.address}:{self.port}"
 
     def start(self) -> None:
         self._write_keys()
@@ -66,9 +64,10 @@ class ControlPlane:
             "kube-apiserver",
             self.apiserver,
             f"--etcd-servers={client}",
-            "--bind-address=127.0.0.1",
-            "--advertise-address=127.0.0.1",
-            "--endpoint-reconciler-type=none",
+            f"--bind-address={self.address}",
+            f"--advertise-address={self.address}",
+            # pods find the server by its endpoints, which may not be loopback; nothing on loopback has pods
+            f"--endpoint-reconciler-type={'none' if self.address.startswith('127.') else 'lease'}",
             f"--secure-port={self.port}",
             f"--service-cluster-ip-range={SERVICES}",
             f"--cert-dir={pki}",
@@ -80,6 +79,7 @@ class ControlPlane:
             "--service-account-issuer=https://kubernetes.default.svc",
             f"--service-account-key-file={pki / 'server.key'}",
             f"--service-account-signing-key-file={pki / 'server.key'}",
+            "--kubelet-preferred-address-types=InternalIP",
         )
         self.processes.wait_until("kube-apiserver", self._ready)
 
@@ -91,7 +91,7 @@ class ControlPlane:
         pki = self.folder / "pki"
         pki.mkdir(parents=True, exist_ok=True)
         authority = trustme.CA()
-        server = authority.issue_cert(*NAMES)
+        server = authority.issue_cert(*NAMES, self.address)
         authority.cert_pem.write_to_path(pki / "ca.crt")
         server.private_key_pem.write_to_path(pki / "server.key")
         (pki / "server.crt").write_bytes(b"".join(blob.bytes() for blob in server.cert_chain_pems))

@@ -11,17 +11,18 @@ from pathlib import Path
 
 
 class Processes:
-    """What was started, in order; `folder` holds NAME.log of each."""
+    """What was started, in order; `folder` holds NAME.log of each. Each command is run by `prefix`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, prefix: tuple[str, ...] = ()) -> None:
         self.folder = folder
+        self.prefix = prefix
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         folder.mkdir(parents=True, exist_ok=True)
 
-    def start(self, name: str, *command: str | Path, prefix: tuple[str, ...] = ()) -> None:
+    def start(self, name: str, *command: str | Path) -> None:
         with (self.folder / f"{name}.log").open("wb") as log:
             self.running[name] = subprocess.Popen(
-                [*prefix, *map(str, command)],
+                [*self.prefix, *map(str, command)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -37,7 +37,11 @@ _CONTROL_PLANE_FLAGS = (
     f"-s -w -X {_VERSION}.gitVersion={KUBERNETES} -X {_VERSION}.gitMajor=1 -X {_VERSION}.gitMinor=37"
 )
 
-API_SERVER = GoProgram("apiserver", TESTS / "cluster" / "controlplane", "./apiserver", _CONTROL_PLANE_FLAGS)
+CONTROL_PLANE = TESTS / "cluster" / "controlplane"
+API_SERVER = GoProgram("apiserver", CONTROL_PLANE, "./apiserver", _CONTROL_PLANE_FLAGS)
+NODE = GoProgram("node", CONTROL_PLANE, "./node", _CONTROL_PLANE_FLAGS)
+PAUSE = GoProgram("pause", CONTROL_PLANE, "./pause")
+KWOK = GoProgram("kwok", TESTS / "gotools" / "kwok", "sigs.k8s.io/kwok/cmd/kwok")
 KUBECONFORM = GoProgram(
     "kubeconform", TESTS / "gotools" / "kubeconform", "github.com/yannh/kubeconform/cmd/kubeconform"
 )
@@ -52,7 +56,7 @@ def cache_folder() -> Path:
 
 def go_command() -> tuple[str, str] | None:
     """Path and version of the first Go that is new enough: PATH's, else the one beside this Python."""
-    wanted = _numbers(re.search(r"^go (\S+)$", (API_SERVER.module / "go.mod").read_text(), re.MULTILINE)[1])
+    wanted = _numbers(re.search(r"^go (\S+)$", (CONTROL_PLANE / "go.mod").read_text(), re.MULTILINE)[1])
     for candidate in (shutil.which("go"), str(Path(sys.prefix, "bin", "go"))):
         if candidate and Path(candidate).exists():
             said = subprocess.run([candidate, "env", "GOVERSION"], capture_output=True, text=True).stdout
@@ -102,6 +106,15 @@ def built(program: GoProgram) -> Path:
                 unavailable(f"{program.name} could not be built: {made.stderr.strip().splitlines()[-1:]}")
             fresh.replace(target)
     return target
+
+
+def linked(program: GoProgram, folder: Path, name: str) -> Path:
+    """A link in `folder` by which the program is called `name`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    link = folder / name
+    link.unlink(missing_ok=True)
+    link.symlink_to(built(program))
+    return link
 
 
 def _key(program: GoProgram, go_version: str) -> str:
