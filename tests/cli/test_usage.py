@@ -1,0 +1,147 @@
+"""Help, bad usage, and commands that read no workflow."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.command import Ran, wqc
+
+from wqc import __version__
+from wqc.cli.arguments import COMMANDS
+from wqc.diagnostics import mistakes  # noqa: F401  (fills the registry)
+from wqc.diagnostics.mistake import MISTAKES
+from wqc.language.schema import BLOCKS, FUNCTIONS
+
+
+def test_version(tmp_path: Path) -> None:
+    assert wqc("--version", folder=tmp_path) == Ran(0, f"wqc {__version__}\n", "")
+
+
+def test_help_lists_every_command(tmp_path: Path) -> None:
+    ran = wqc("--help", folder=tmp_path)
+    assert (ran.status, ran.err) == (0, "")
+    for name, summary in COMMANDS.items():
+        assert name in ran.out
+        assert summary in ran.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(command: str, tmp_path: Path) -> None:
+    ran = wqc(command, "--help", folder=tmp_path)
+    assert (ran.status, ran.err) == (0, "")
+    assert f"example:\n  wqc {command} " in f"{ran.out} "
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ([], "wqc: the following arguments are required: COMMAND; see wqc --help"),
+        (["chek"], "wqc: there is no command chek; did you mean check?"),
+        (["zzz"], "wqc: there is no command zzz; see wqc --help"),
+        (["explain", "--al"], "wqc explain: there is no option --al; did you mean --all?"),
+        (["schema", "x"], "wqc schema: there is no argument x; see wqc schema --help"),
+        (["completion", "fish"], "wqc completion: argument shell: invalid choice: 'fish' (choose from"),
+        (["explain"], "wqc: explain needs the code of a finding, such as WQ201, or --all"),
+        (["explain", "WQ20"], "wqc: there is no finding WQ20: did you mean `WQ"),
+        (["check"], "wqc check: the following arguments are required: FILE; see wqc check --help"),
+        (["check", "x.wq", "--param", "a"], "wqc check: argument --param: expected NAME=VALUE, not 'a'; see"),
+        (
+            ["check", "x.wq", "--kubernetes-version", "v1"],
+            "wqc check: argument --kubernetes-version: expected a version such as 1.37, not 'v1'; see",
+        ),
+        (["build", "x.wq"], "wqc: build needs -o DIR, the folder to write to, or --stdout"),
+        (
+            ["build", "x.wq", "--check", "--stdout"],
+            "wqc build: argument --stdout: not allowed with argument --check; see",
+        ),
+    ],
+)
+def test_bad_usage_is_one_line_and_exit_code_2(words: list[str], complaint: str, tmp_path: Path) -> None:
+    ran = wqc(*words, folder=tmp_path)
+    assert (ran.status, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert ran.err.startswith(complaint)
+
+
+def test_explain(tmp_path: Path) -> None:
+    mistake = MISTAKES["WQ201"]
+    assert wqc("explain", "wq201", folder=tmp_path) == Ran(
+        0,
+        f"## WQ201: {mistake.title}\n\nThis is an error: it can't work.\n\n{mistake.explanation}\n\n"
+        f"Wrong:\n\n```wq\n{mistake.bad}```\n\nRight:\n\n```wq\n{mistake.good}```\n\n"
+        "It can't be silenced: there would be nothing to build.\n",
+        "",
+    )
+
+
+def test_explain_all_has_each_once_in_order(tmp_path: Path) -> None:
+    ran = wqc("explain", "--all", folder=tmp_path)
+    titles = [line for line in ran.out.splitlines() if line.startswith("## ")]
+    assert titles == [f"## {code}: {MISTAKES[code].title}" for code in sorted(MISTAKES)]
+
+
+def test_schema(tmp_path: Path) -> None:
+    ran = wqc("schema", folder=tmp_path)
+    assert (ran.status, ran.err) == (0, "")
+    table = json.loads(ran.out)
+    assert table["format_version"] == 1
+    assert [block["name"] for block in table["blocks"]] == list(BLOCKS)
+    assert [function["name"] for function in table["functions"]] == list(FUNCTIONS)
+    files = next(block for block in table["blocks"] if block["name"] == "source")["kinds"][0]
+    assert files["attributes"][2] == {
+        "name": "volume",
+        "doc": "the volume that is mounted at `path`",
+        "required": True,
+        "default": None,
+        "type": {"name": "call", "words": "`pvc(…)`", "functions": ["pvc"]},
+    }
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_completion(shell: str, tmp_path: Path) -> None:
+    ran = wqc("completion", shell, folder=tmp_path)
+    assert (ran.status, ran.err) == (0, "")
+    assert all(command in ran.out for command in COMMANDS)
+
+
+def test_bash_completes_commands_options_and_choices(tmp_path: Path) -> None:
+    (tmp_path / "wqc.bash").write_text(wqc("completion", "bash", folder=tmp_path).out)
+    assert _completed(tmp_path, "wqc", "exp") == ["explain"]
+    assert _completed(tmp_path, "wqc", "check", "--not") == ["--notes"]
+    assert _completed(tmp_path, "wqc", "check", "--format", "sa") == ["sarif"]
+
+
+def _completed(folder: Path, *words: str) -> list[str]:
+    script = (
+        "source wqc.bash; COMP_WORDS=(" + " ".join(words) + f"); COMP_CWORD={len(words) - 1}; "
+        "$(complete -p wqc | sed 's/.*-F \\([^ ]*\\).*/\\1/'); printf '%s\\n' \"${COMPREPLY[@]}\""
+    )
+    done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "wqc", "schema"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 141
+
+
+def test_an_output_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "wqc", "schema"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (
+        2,
+        "wqc: cannot write to standard output: no space left on device\n",
+    )
