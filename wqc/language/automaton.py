@@ -1,6 +1,6 @@
 """The LALR automaton that Lark's tables describe."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from wqc.language.lexer import Token
@@ -12,54 +12,102 @@ Build = Callable[..., Any]
 
 def _settled(row: dict[str, int]) -> int | None:
     """The production that is complete whatever follows, if there is one."""
-    actions = set(row.values())
-    reductions = [action for action in actions if action < 0]
-    symbols_made = {PRODUCTIONS[~action][0] for action in reductions}
+    reductions = {action for action in row.values() if action < 0}
+    if len(reductions) != 1:
+        return None
+    production = ~reductions.pop()
     shifts = {symbol for symbol, action in row.items() if action >= 0}
-    return ~reductions[0] if len(reductions) == 1 and shifts <= symbols_made else None
+    return production if shifts <= {PRODUCTIONS[production][0]} else None
 
 
 _SETTLED = tuple(_settled(row) for row in STATES)
 
 
-def run(tokens: Sequence[Token], start: str, builder: object) -> Any:
-    """What the tokens, the last being `$END`, build."""
-    builds: list[Build | None] = [getattr(builder, name) if name else None for _, _, name in PRODUCTIONS]
-    first, last = STARTS[start]
-    states = [first]
-    values: list[Any] = []
-    starts: list[int] = []
-    at = end = 0
-    while True:
-        state = states[-1]
-        production = _SETTLED[state]
-        if production is None:
-            token = tokens[at]
-            action = STATES[state].get(token[0])
-            if action is None:
-                raise SyntaxError(f"{token} {list(STATES[state])}")
-            if action >= 0:
-                states.append(action)
-                values.append(token)
-                starts.append(token[1])
-                end = token[2]
-                at += 1
-                continue
-            production = ~action
-        symbol, size, _ = PRODUCTIONS[production]
-        build = builds[production]
-        if size == 0:
-            starts.append(end)
-            assert build is not None
-            values.append(build(end, end))
-        elif build is not None:
-            begin = starts[-size]
-            value = build(begin, end, *values[-size:])
-            del states[-size:], values[-size:], starts[-size:]
-            values.append(value)
-            starts.append(begin)
-        else:
-            del states[-1:]
-        states.append(STATES[states[-1]][symbol])
-        if states[-1] == last:
-            return values[-1]
+class Automaton:
+    """One reading of one list of tokens, the last of which is `$END`.
+
+    `rule` is what the whole should be. `at` is the index of the next token. `values` are what has been read
+    and waits for more, `starts` the offsets where each begins; `floors` says for the file and for each `{`
+    how many of the values lie below its current entry.
+    """
+
+    def __init__(self, tokens: list[Token], rule: str, builder: object) -> None:
+        first, self._last = STARTS[rule]
+        self._builds: list[Build | None] = [
+            getattr(builder, name) if name else None for _, _, name in PRODUCTIONS
+        ]
+        self.rule = rule
+        self.tokens = tokens
+        self.at = 0
+        self.values: list[Any] = []
+        self.starts: list[int] = []
+        self.floors = [0 if rule == "single" else 1]
+        self._states = [first]
+        self._end = 0
+
+    def run(self, recover: Callable[["Automaton"], None]) -> Any:
+        """What the tokens build.
+
+        `recover` is called where the next token fits nothing. It has to move `at` on, or to mend what has
+        been read so that the token fits.
+        """
+        tokens, states, values, starts, builds = (
+            self.tokens,
+            self._states,
+            self.values,
+            self.starts,
+            self._builds,
+        )
+        while True:
+            state = states[-1]
+            production = _SETTLED[state]
+            if production is None:
+                kind, start, end = token = tokens[self.at]
+                action = STATES[state].get(kind)
+                if action is None:
+                    recover(self)
+                    continue
+                if action >= 0:
+                    states.append(action)
+                    values.append(token)
+                    starts.append(start)
+                    self._end = end
+                    self.at += 1
+                    if kind == "LBRACE":
+                        self.floors.append(len(values) + 1)
+                    elif kind == "RBRACE":
+                        self.floors.pop()
+                    continue
+                production = ~action
+            symbol, size, _ = PRODUCTIONS[production]
+            build = builds[production]
+            if size == 0:
+                assert build is not None
+                values.append(build(self._end, self._end))
+                starts.append(self._end)
+            else:
+                if build is not None:
+                    start = starts[-size]
+                    value = build(start, self._end, *values[-size:])
+                    del values[-size:], starts[-size:]
+                    values.append(value)
+                    starts.append(start)
+                del states[-size:]
+            states.append(STATES[states[-1]][symbol])
+            if states[-1] == self._last:
+                return values[-1]
+
+    def expects(self, symbol: str) -> bool:
+        """Whether the symbol may come next."""
+        return symbol in STATES[self._states[-1]]
+
+    def forget(self, depth: int) -> None:
+        """Drop all values but the first `depth`."""
+        del self.values[depth:], self.starts[depth:], self._states[depth + 1 :]
+
+    def put(self, symbol: str, value: object, start: int, end: int) -> None:
+        """Take `value` for a `symbol` that has been read from `start` to `end`."""
+        self._states.append(STATES[self._states[-1]][symbol])
+        self.values.append(value)
+        self.starts.append(start)
+        self._end = end

@@ -1,9 +1,13 @@
 """From what the automaton has read to the parsed tree: a method per rule of the grammar."""
 
+import re
+
 from wqc.diagnostics.finding import Finding
+from wqc.diagnostics.mistakes import characters, syntax
 from wqc.diagnostics.source import Source, Span
 from wqc.language.lexer import Token
-from wqc.language.strings import decoded, script_text
+from wqc.language.place import name_from
+from wqc.language.strings import decimal, decoded, script_text
 from wqc.language.syntax import (
     Block,
     Broken,
@@ -25,16 +29,27 @@ from wqc.language.syntax import (
 )
 
 _CONSTANTS = {"true": True, "false": False, "null": None}
+_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+_CEL_FUNCTIONS = frozenset(
+    {"bool", "bytes", "double", "duration", "dyn", "has", "int", "matches", "size", "string", "timestamp"}
+    | {"type", "uint"}
+)
 Head = tuple[Name, Name | None, tuple[Name, ...], Path | None, Span]
 
 
 class Builder:
-    """Each method takes the start and end offsets of what was read and the value of each of its symbols."""
+    """Each method takes the start and end offsets of what was read and the value of each of its symbols.
+
+    `findings` is what is wrong wherever it stands, `plain` what is wrong unless it turns out to be part of a
+    CEL expression, and `holes` the `${…}` that are wrong if it does.
+    """
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.text = source.text
         self.findings: list[Finding] = []
+        self.plain: list[Finding] = []
+        self.holes: list[Name] = []
 
     # --- lists ---
 
@@ -84,7 +99,10 @@ class Builder:
     def unnamed_head(self, start: int, end: int, kind: Token) -> Head:
         return self._name(kind), None, (), None, Span(self.source, start, end)
 
-    def head(
+    def kind_head(self, start: int, end: int, kind: Token, _: Token, path: list[Token]) -> Head:
+        return self._name(kind), None, (), self._path(path), Span(self.source, start, end)
+
+    def named_head(
         self,
         start: int,
         end: int,
@@ -93,7 +111,7 @@ class Builder:
         parameters: tuple[Name, ...],
         base: Path | None,
     ) -> Head:
-        return self._name(kind), self._name(name), parameters, base, Span(self.source, start, end)
+        return self._name(kind), self._declared(name), parameters, base, Span(self.source, start, end)
 
     def no_parameters(self, start: int, end: int) -> tuple[Name, ...]:
         return ()
@@ -102,7 +120,7 @@ class Builder:
         return ()
 
     def parameters(self, start: int, end: int, _: Token, names: list[Token], *__: Token) -> tuple[Name, ...]:
-        return tuple(self._name(name) for name in names)
+        return tuple(self._declared(name) for name in names)
 
     def no_base(self, start: int, end: int) -> None:
         return None
@@ -128,7 +146,10 @@ class Builder:
 
     def string(self, start: int, end: int, _: Token) -> String:
         parts, mistakes = decoded(self.source, start, end)
-        self.findings.extend(mistakes)
+        if mistakes:
+            self.plain += mistakes
+        if len(parts) > 1 or (parts and isinstance(parts[0], Name)):
+            self.holes += [part for part in parts if isinstance(part, Name)]
         return String(parts, Span(self.source, start, end))
 
     def script(self, start: int, end: int, _: Token) -> Script:
@@ -163,8 +184,8 @@ class Builder:
     def call(
         self, start: int, end: int, path: list[Token], _: Token, arguments: object, *__: Token
     ) -> Call | Expression:
-        if len(path) > 1:
-            return Expression(Span(self.source, start, end))
+        if len(path) > 1 or self.text[path[0][1] : path[0][2]] in _CEL_FUNCTIONS:
+            return self.expression(start, end)
         values: list[Value] = []
         keywords: list[Entry] = []
         for argument in arguments if isinstance(arguments, list) else ():
@@ -184,6 +205,7 @@ class Builder:
         return Range(low, high, Span(self.source, start, end))
 
     def expression(self, start: int, end: int, *_: object) -> Expression:
+        self._is_cel(start)
         return Expression(Span(self.source, start, end))
 
     def chain(self, start: int, end: int, *_: object) -> None:
@@ -192,17 +214,52 @@ class Builder:
     def operator(self, start: int, end: int, _: Token) -> None:
         return None
 
-    def cel_string(self, start: int, end: int, _: Token) -> Expression:
-        return Expression(Span(self.source, start, end))
+    def cel_string(self, start: int, end: int, _: Token) -> String:
+        span = Span(self.source, start, end)
+        inner = span.text.lstrip("rRbB").strip("'\"")
+        self.plain.append(characters.single_quotes(span, f'"{inner}"'))
+        return String((inner,), span)
 
-    def colon_entry(self, start: int, end: int, key: Value, _: Token, value: Value) -> Entry:
-        raise NotImplementedError
+    def cel_number(self, start: int, end: int, _: Token) -> Broken:
+        span = Span(self.source, start, end)
+        self.plain.append(characters.malformed_number(span, span.text, decimal(span.text)))
+        return Broken(span)
+
+    def colon_entry(self, start: int, end: int, key: Value, colon: Token, value: Value) -> Entry:
+        _, begin, finish = colon
+        written = key.span.text
+        self.plain.append(syntax.colon_for_equals(Span(self.source, begin, finish), written))
+        if not isinstance(key, String):
+            key = String((), key.span) if not isinstance(key, Path) else key
+        name = Name(written, key.span) if isinstance(key, Path) else key
+        return Entry(name, value, Span(self.source, start, end))
 
     def broken(self, start: int, end: int, _: Token) -> Broken:
         return Broken(Span(self.source, start, end))
 
-    def imported(self, start: int, end: int, _: Token, path: Token, __: Token, alias: Token) -> Import:
-        return Import(self.string(path[1], path[2], path), self._name(alias), Span(self.source, start, end))
+    def imported(self, start: int, end: int, word: Token, path: Token, by: Token, alias: Token) -> Import:
+        span = Span(self.source, start, end)
+        name = self._declared(alias)
+        if self._name(word).text != "import" or self._name(by).text != "as":
+            self.findings.append(
+                syntax.malformed_import(span, f"import {self.text[path[1] : path[2]]} as {name.text}")
+            )
+        return Import(self.string(path[1], path[2], path), name, span)
+
+    def _is_cel(self, start: int) -> None:
+        """What was read since `start` is part of a CEL expression, with CEL's rules."""
+        while self.plain and self.plain[-1].span.start >= start:
+            self.plain.pop()
+        while self.holes and self.holes[-1].span.start >= start:
+            hole = self.holes.pop()
+            self.findings.append(characters.hole_in_condition(hole.span, hole.text))
+
+    def _declared(self, token: Token) -> Name:
+        """A name that is declared here."""
+        name = self._name(token)
+        if not _NAME.fullmatch(name.text) and name.text.isascii():
+            self.findings.append(characters.malformed_name(name.span, name.text, name_from(name.text)))
+        return name
 
     def _path(self, path: list[Token]) -> Path:
         source, text = self.source, self.text

@@ -4,11 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from wqc.diagnostics.finding import Finding
+from wqc.diagnostics.mistakes.syntax import missing_value
 from wqc.diagnostics.source import Source, Span
-from wqc.language.automaton import run
+from wqc.language.automaton import Automaton
 from wqc.language.builder import Builder
 from wqc.language.layout import laid_out
 from wqc.language.lexer import Token, words
+from wqc.language.recovery import Recovery
 from wqc.language.syntax import Comment, Document, Entry, Value
 
 
@@ -39,8 +41,7 @@ class ParsedValue:
 def parse(source: Source) -> Parsed:
     """The tree of a `.wq` file."""
     statements, comments, findings = _read(source, "document", 0, len(source.text))
-    notes = tuple(_comment(source, start, end) for _, start, end in comments)
-    return Parsed(Document(source, statements, notes), findings)
+    return Parsed(Document(source, statements, _comments(source, comments)), findings)
 
 
 def parse_params(source: Source) -> ParsedParams:
@@ -51,18 +52,28 @@ def parse_params(source: Source) -> ParsedParams:
 
 def parse_value(span: Span) -> ParsedValue:
     """The one value that stands in a span."""
+    if not span.text.strip():
+        return ParsedValue(None, (missing_value(span, "="),))
     value, _, findings = _read(span.source, "single", span.start, span.end)
     return ParsedValue(None if findings else value, findings)
 
 
 def _read(source: Source, rule: str, start: int, end: int) -> tuple[Any, list[Token], tuple[Finding, ...]]:
-    found, comments = words(source.text, start, end)
+    found = words(source, start, end)
+    tokens, unmatched = laid_out(source, found.tokens, end)
     builder = Builder(source)
-    built = run(laid_out(found, end), rule, builder)
-    return built, comments, tuple(builder.findings)
+    recovery = Recovery(source, found.findings + unmatched)
+    built = Automaton(tokens, rule, builder).run(recovery)
+    findings = found.findings + unmatched + builder.findings + builder.plain + recovery.findings
+    findings.sort(key=lambda finding: (finding.span.start, finding.span.end, finding.code))
+    return built, found.comments, tuple(findings)
 
 
-def _comment(source: Source, start: int, end: int) -> Comment:
-    line_start = source.text.rfind("\n", 0, start) + 1
-    own_line = not source.text[line_start:start].strip()
-    return Comment(source.text[start:end], Span(source, start, end), own_line)
+def _comments(source: Source, comments: list[Token]) -> tuple[Comment, ...]:
+    text = source.text
+    made = []
+    for _, start, end in comments:
+        line_start = text.rfind("\n", 0, start) + 1
+        own_line = not text[line_start:start].strip()
+        made.append(Comment(text[start:end], Span(source, start, end), own_line))
+    return tuple(made)
