@@ -37,6 +37,10 @@ _CEL_FUNCTIONS = frozenset(
 Head = tuple[Name, Name | None, tuple[Name, ...], Path | None, Span]
 
 
+def _is_malformed_import(statement: Block | Import) -> bool:
+    return isinstance(statement, Block) and statement.kind.text == "import" and statement.attributes is None
+
+
 class Builder:
     """Each method takes the start and end offsets of what was read and the value of each of its symbols.
 
@@ -70,7 +74,7 @@ class Builder:
     # --- files ---
 
     def document(self, start: int, end: int, statements: list[Block | Import]) -> tuple[Block | Import, ...]:
-        return tuple(statements)
+        return tuple(statement for statement in statements if not _is_malformed_import(statement))
 
     def params(self, start: int, end: int, entries: list[Entry]) -> tuple[Entry, ...]:
         return tuple(entries)
@@ -86,6 +90,9 @@ class Builder:
 
     def bare_block(self, start: int, end: int, head: Head) -> Block:
         kind, name, parameters, base, span = head
+        if kind.text == "import":
+            alias = name.text if name else "lib"
+            self.findings.append(syntax.malformed_import(span, f'import "{alias}.wq" as {alias}'))
         return Block(kind, name, parameters, base, None, None, span, span)
 
     def block(self, start: int, end: int, head: Head, body: tuple[Entry, ...]) -> Block:

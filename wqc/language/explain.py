@@ -94,14 +94,12 @@ def _between(place: Place) -> Finding | None:
         return None
     if place.at == place.start + 1 and place.kind(-1) in ("NAME", "STRING") and place.expects("EQUAL"):
         return syntax.missing_equals(place.span(), place.text(-1))
+    if place.kind(1) in ("EQUAL", "COLON") and not place.inside():
+        return syntax.missing_separator(place.span(), place.text())
     if place.kind(-1) == "NUMBER" and place.kind() == "NAME":
         written = place.span(-1).to(place.span())
         return characters.malformed_number(written, written.text, place.text(-1) + place.text())
-    if place.inside():
-        return syntax.missing_comma(place.span(), place.span(-1))
-    if place.kind(1) in ("EQUAL", "COLON"):
-        return syntax.missing_separator(place.span(), place.text())
-    return None
+    return syntax.missing_comma(place.span(), place.span(-1)) if place.inside() else None
 
 
 def _comma(place: Place) -> Finding | None:
@@ -133,6 +131,8 @@ def _found(place: Place) -> str:
 
 
 def _expected(place: Place) -> str:
+    if place.top and place.kind(-1) == "COLON":
+        return "a type" if place.span(place.start - place.at).text == "param" else "a kind"
     if place.expects("NUMBER"):
         return "a value"
     if place.expects("OPERATOR"):

@@ -18,7 +18,8 @@ _CLOSER = {"LBRACE": "RBRACE", "LPAR": "RPAR", "LSQB": "RSQB"}
 _OPENER = {closer: opener for opener, closer in _CLOSER.items()}
 _SIGN = {"RBRACE": "}", "RPAR": ")", "RSQB": "]"}
 _BINARY = frozenset({"OPERATOR", "MINUS", "IN", "QMARK", "RANGE", "DOT"})
-_BEGINS_VALUE = frozenset({"NAME", "STRING", "SCRIPT", "NUMBER", "MEASURE", "LSQB", "LBRACE", "BROKEN"})
+_BEGINS_VALUE = frozenset({"STRING", "SCRIPT", "NUMBER", "MEASURE", "LSQB", "LBRACE", "BROKEN"})
+_FOLLOWS_NAME = _BINARY | {"NEWLINE", "COMMA", "RBRACE", "LPAR", "LSQB"}
 
 
 def laid_out(source: Source, words: list[Token], end: int) -> tuple[list[Token], list[Finding]]:
@@ -84,7 +85,9 @@ class _Chunk:
                     self._close_before_entry(at, last, previous)
                     if open_brackets and open_brackets[-1][0] != "LBRACE":
                         continue
-                if previous in ("_END", "LBRACE") or previous in _BINARY or following in _BINARY:
+                if previous in ("_END", "LBRACE") or following in _BINARY:
+                    continue
+                if previous in _BINARY and not self._begins_entry(at, last):
                     continue
                 if ternary and "COLON" in (previous, following):
                     continue
@@ -138,6 +141,9 @@ class _Chunk:
                 if self.tokens[-1][0] == "BROKEN":
                     return False
                 wrong = self.open[-1]
+                if wrong[0] == "LBRACE" and self._span(wrong).line != self._span(token).line:
+                    self.findings.append(syntax.stray_closer(self._span(token), _SIGN[kind]))
+                    return False
                 said = syntax.wrong_closer(
                     self._span(token), self._span(wrong), _SIGN[kind], _SIGN[_CLOSER[wrong[0]]]
                 )
@@ -164,7 +170,7 @@ class _Chunk:
 
     def _close_before_entry(self, at: int, last: int, previous: str) -> None:
         """A line that begins with `name =` can't stand in a list, nor in a call unless after a comma."""
-        if at + 1 >= last or self.words[at][0] != "NAME" or self.words[at + 1][0] != "EQUAL":
+        if not self._begins_entry(at, last):
             return
         if "LBRACE" not in [bracket[0] for bracket in self.open]:
             return
@@ -200,9 +206,14 @@ class _Chunk:
 
     def _continues(self, at: int, last: int) -> bool:
         """Whether what comes next can only be the value that is missing before it."""
-        if at >= last or self.words[at][0] not in _BEGINS_VALUE:
-            return False
-        return at + 1 >= last or self.words[at + 1][0] not in ("EQUAL", "COLON")
+        kind = self.words[at][0] if at < last else ""
+        following = self.words[at + 1][0] if at + 1 < last else "NEWLINE"
+        if kind == "NAME":
+            return following in _FOLLOWS_NAME
+        return kind in _BEGINS_VALUE and following not in ("EQUAL", "COLON")
+
+    def _begins_entry(self, at: int, last: int) -> bool:
+        return at + 1 < last and self.words[at][0] == "NAME" and self.words[at + 1][0] == "EQUAL"
 
     def _past(self, at: int, last: int) -> int:
         """The place after the bracket that closes the one before `at`."""

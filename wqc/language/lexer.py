@@ -22,6 +22,7 @@ _JUNK = (
     r"(?P<BAD_NUMBER>[0-9][0-9A-Za-z_]*(?:\.[0-9A-Za-z_]+)*)",
     r"(?P<UNCLOSED>[\"'][^\n]*)",
     r"(?P<SEMICOLON>;)",
+    r"(?P<HOLE>\$\{[^}\n]*\}?)",
     rf"(?P<CURVED>[{_QUOTES}][^\n{_QUOTES}\"]*[{_QUOTES}\"]?)",
     rf"(?P<STRAY>(?s:.)[^\x09\x0a\x20-\x7e{_QUOTES}]*)",
 )
@@ -115,6 +116,14 @@ class _Lexer:
             case "CURVED":
                 inner = written.strip(_QUOTES + '"')
                 self._say(mistakes.typographic_quotes(self._span(start, end), inner), "BROKEN", start, end)
+            case "HOLE":
+                advice = f"outside of strings a param is its name alone: `{written[2:].rstrip('}')}`"
+                self._say(
+                    mistakes.stray_character(self._span(start, start + 2), "`${`", advice),
+                    "BROKEN",
+                    start,
+                    end,
+                )
             case "SEMICOLON":
                 self._say(mistakes.semicolon(self._span(start, end)), "NEWLINE", start, end)
             case "FOREIGN_COMMENT":

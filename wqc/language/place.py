@@ -123,6 +123,7 @@ class Place:
 
 
 def name_from(text: str) -> str:
-    """The name that was meant: `maxRetries` → `max_retries`, `old-jobs` → `old_jobs`; empty if there is none."""
+    """The name that was meant: `maxRetries` → `max_retries`, `old-jobs` → `old_jobs`; empty if unclear."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text).lower()
-    return re.sub(r"[^a-z0-9]+", "_", apart).strip("_").lstrip("0123456789_")
+    name = re.sub(r"[^a-z0-9]+", "_", apart).strip("_")
+    return "" if name[:1].isdigit() else name

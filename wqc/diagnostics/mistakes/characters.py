@@ -138,7 +138,7 @@ def unknown_escape(written: str) -> Words:
         return Words(r"`\u` takes four hexadecimal digits", help=r"write for example `\u00e9`")
     return Words(
         f"there is no escape `{written}`",
-        help=f'a backslash is written `\\\\`; the escapes are `\\"`, `\\\\`, `\\n`, `\\t` and `\\uXXXX`',
+        help='a backslash is written `\\\\`; the escapes are `\\"`, `\\\\`, `\\n`, `\\t` and `\\uXXXX`',
     )
 
 
