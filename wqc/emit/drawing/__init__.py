@@ -1,0 +1,1 @@
+"""A workflow's graph as text: what to draw, and one file per format."""
