@@ -14,10 +14,20 @@ LABEL_LIMIT = 63
 ITEM_HASH_LENGTH = 20
 JOB_PREFIX_LIMIT = LABEL_LIMIT - ITEM_HASH_LENGTH - ATTEMPT_DIGITS - len("--")
 
+WORKFLOW_LABEL = "wqc/workflow"
 QUEUE_LABEL = "wqc/queue"
 LANE_LABEL = "wqc/lane"
+DONE_LABEL = "wqc/done"
+"""On a finished Job that nothing waits for any more: what came of it is recorded and handed on."""
+
+LEDGER_LABEL = "wqc/ledger"
+"""On a ConfigMap with hashes of finished items: the queue's name."""
+
 ITEM_ANNOTATION = "wqc/item"
-"""On a Job: the item's name, version, round and attempt as JSON. On its pod: the item's data as JSON."""
+"""On a Job: the item's name, version, round, attempt and failures as JSON. On its pod: the item's data as JSON."""
+
+FIELD_ANNOTATION = "field.wqc/"
+"""On a pod, before the key of a top-level scalar of the item's data: its raw text, which becomes a file."""
 
 
 def object_name(workflow: str, *parts: str) -> str:

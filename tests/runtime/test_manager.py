@@ -1,0 +1,238 @@
+"""Whole workflows, on this machine: which items were worked on, in what form, and what is recorded."""
+
+import asyncio
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from support.localrun import jobs, queue_files, until_idle
+
+from wqc.runtime.sources.source import Listing, NoSuchItem, SourceError
+from wqc.runtime.workflow import Workflow
+
+
+def collect(out: Path) -> str:
+    """A worker that notes what it was given, one file per attempt."""
+    return f'cat "$WORK_ITEM_FILE" > "$(mktemp {out}/XXXXXX)"'
+
+
+def collected(out: Path) -> Counter[str]:
+    return Counter(path.read_text() for path in out.iterdir())
+
+
+def test_every_item_is_worked_on_and_recorded_once(tmp_path: Path) -> None:
+    workflow = Workflow("numbers")
+    workflow.queue("print", workflow.source("names"))
+    out = tmp_path / "out"
+    out.mkdir()
+    names = [f"item-{number}" for number in range(20)]
+    status = asyncio.run(
+        until_idle(workflow, tmp_path / "s", {"print": queue_files("print", collect(out))}, {"names": names})
+    )
+    assert collected(out) == Counter(json.dumps(name) for name in names)
+    assert (status.queues[0].done, status.queues[0].failed) == (20, 0)
+
+
+def test_nothing_is_repeated_by_a_second_run(tmp_path: Path) -> None:
+    workflow = Workflow("numbers")
+    workflow.queue("print", workflow.source("names"))
+    out = tmp_path / "out"
+    out.mkdir()
+    files = {"print": queue_files("print", collect(out))}
+    asyncio.run(until_idle(workflow, tmp_path / "s", files, {"names": ["a", "b"]}))
+    status = asyncio.run(until_idle(workflow, tmp_path / "s", files, {"names": ["a", "b", "c"]}))
+    assert collected(out) == Counter(['"a"', '"b"', '"c"'])
+    assert status.queues[0].done == 3
+
+
+def test_the_results_of_one_queue_are_the_items_of_the_next(tmp_path: Path) -> None:
+    workflow = Workflow("chain")
+    first = workflow.queue("first", workflow.source("names"))
+    workflow.queue("second", first)
+    out = tmp_path / "out"
+    out.mkdir()
+    double = 'n=$(cat "$WORK_ITEM_FILE"); printf \'{"n": %s}\' "$((n * 2))" > "$WORK_RESULT_FILE"'
+    files = {
+        "first": queue_files("first", double, result="required"),
+        "second": queue_files("second", f'cat "$WORK_ITEM_DIR/n" > "$(mktemp {out}/XXXXXX)"'),
+    }
+    status = asyncio.run(until_idle(workflow, tmp_path / "s", files, {"names": {"x": 1, "y": 21}}))
+    assert collected(out) == Counter(["2", "42"])
+    assert [queue.done for queue in status.queues] == [2, 2]
+
+
+def test_an_item_fails_after_its_retries_and_keeps_its_job(tmp_path: Path) -> None:
+    workflow = Workflow("failing")
+    workflow.queue("work", workflow.source("names"))
+    out = tmp_path / "out"
+    out.mkdir()
+    script = f'{collect(out)}; grep -q good "$WORK_ITEM_FILE" || {{ echo broken; exit 3; }}'
+    files = {"work": queue_files("work", script, retries=2)}
+    status = asyncio.run(until_idle(workflow, tmp_path / "s", files, {"names": ["good", "bad"]}))
+    assert collected(out) == Counter({'"good"': 1, '"bad"': 3})
+    assert status.queues[0].failures == (("bad", "exit code 3"),)
+    assert status.queues[0].done == 1
+    last = max((job for job in jobs(tmp_path / "s") if job["name"] == "bad"), key=lambda job: job["attempt"])
+    assert (last["attempt"], last["failures"]) == (3, 2)
+
+
+def test_poison_is_not_retried(tmp_path: Path) -> None:
+    workflow = Workflow("failing")
+    workflow.queue("work", workflow.source("names"))
+    files = {"work": queue_files("work", "exit 65", retries=3, poison=[65])}
+    asyncio.run(until_idle(workflow, tmp_path / "s", files, {"names": ["bad"]}))
+    assert [job["attempt"] for job in jobs(tmp_path / "s")] == [1]
+
+
+def test_a_reader_of_failed_items_gets_what_happened(tmp_path: Path) -> None:
+    workflow = Workflow("failing")
+    work = workflow.queue("work", workflow.source("names"))
+    workflow.queue("lost", work.failed)
+    out = tmp_path / "out"
+    out.mkdir()
+    files = {
+        "work": queue_files("work", "echo it broke; exit 7", retries=1),
+        "lost": queue_files("lost", collect(out)),
+    }
+    status = asyncio.run(until_idle(workflow, tmp_path / "s", files, {"names": {"x": {"a": 1}}}))
+    (told,) = collected(out)
+    assert json.loads(told) == {
+        "item": {"name": "x", "version": "", "data": {"a": 1}},
+        "reason": "exit code 7",
+        "exit_code": 7,
+        "attempts": 2,
+        "message": "it broke\n",
+    }
+    assert [queue.failed for queue in status.queues] == [0, 0]
+
+
+def test_a_missing_result_is_a_failure(tmp_path: Path) -> None:
+    workflow = Workflow("results")
+    work = workflow.queue("work", workflow.source("names"))
+    workflow.queue("after", work)
+    out = tmp_path / "out"
+    out.mkdir()
+    files = {
+        "work": queue_files("work", "true", retries=0, result="required"),
+        "after": queue_files("after", collect(out)),
+    }
+    status = asyncio.run(until_idle(workflow, tmp_path / "s", files, {"names": ["x"]}))
+    assert status.queues[0].failures == (
+        ("x", "the worker ended well but wrote no result to WORK_RESULT_FILE"),
+    )
+    assert not collected(out)
+
+
+def test_all_patterns_in_one_workflow(tmp_path: Path) -> None:
+    workflow = Workflow("everything")
+    users = workflow.source("users")
+    known = workflow.filter("known", users, where="item.data.id >= 0")
+    both = workflow.copier("both", known)
+    region = workflow.sharder("region", both, key="item.data.id", shards=("a", "b"))
+    verify = workflow.queue("verify", region)
+    channel = workflow.splitter(
+        "channel", both, cases={"email": "item.data.email", "sms": "item.data.sms"}, otherwise="drop"
+    )
+    merged = workflow.merger("merged", {"verify": verify, "email": channel["email"], "sms": channel["sms"]})
+    workflow.queue("mail", merged)
+    out = tmp_path / "out"
+    out.mkdir()
+    note = f'echo "$(cat "$WORK_ITEM_DIR/id")" > "$(mktemp {out}/XXXXXX)"'
+    files = {
+        "verify": queue_files("verify", "true", lanes=("a", "b")),
+        "mail": queue_files("mail", note),
+    }
+    data = {
+        f"u{number}": {"id": number, "email": number % 2 == 0, "sms": number % 3 == 0}
+        for number in range(-3, 9)
+    }
+    status = asyncio.run(until_idle(workflow, tmp_path / "s", files, {"users": data}))
+    expected: Counter[str] = Counter()
+    for user in data.values():
+        if user["id"] >= 0:
+            expected[f"{user['id']}\n"] += 1 + user["email"] + user["sms"]
+    assert collected(out) == expected
+    assert [queue.done for queue in status.queues] == [9, sum(expected.values())]
+
+
+def test_an_item_that_fails_in_a_node_is_held_and_named(tmp_path: Path) -> None:
+    workflow = Workflow("conditions")
+    first = workflow.queue("first", workflow.source("names"))
+    workflow.queue("second", workflow.filter("large", first, where="item.data.size > 1"))
+    files = {"first": queue_files("first", "true"), "second": queue_files("second", "true")}
+    status = asyncio.run(
+        until_idle(workflow, tmp_path / "s", files, {"names": {"good": {"size": 2}, "bad": {"width": 3}}})
+    )
+    (stuck,) = status.stuck
+    assert (stuck.node, stuck.name) == ("large", "bad")
+    assert [(queue.done, queue.handing) for queue in status.queues] == [(1, 1), (1, 0)]
+
+
+class Changing:
+    """A source whose listing is set by the test."""
+
+    def __init__(self) -> None:
+        self.data: dict[str, Any] = {}
+        self.broken = False
+
+    async def list(self) -> Listing:
+        if self.broken:
+            raise SourceError("down")
+        return Listing(dict.fromkeys(self.data, ""))
+
+    async def get(self, name: str) -> str:
+        if name not in self.data:
+            raise NoSuchItem(name)
+        return json.dumps(self.data[name])
+
+    async def close(self) -> None:
+        pass
+
+
+def test_an_item_that_is_listed_but_not_there_holds_up_no_other(tmp_path: Path) -> None:
+    class Ghostly(Changing):
+        async def list(self) -> Listing:
+            return Listing({"ghost": "", "real": ""} if "real" in self.data else {})
+
+    async def run() -> None:
+        workflow = Workflow("ghosts")
+        workflow.queue("work", workflow.source("names"))
+        source = Ghostly()
+        source.data["real"] = 1
+        files = {"work": queue_files("work", "true", at_once=1)}
+
+        async def vanish() -> None:
+            await asyncio.sleep(1.0)
+            source.data.clear()
+
+        gone = asyncio.create_task(vanish())
+        status = await until_idle(workflow, tmp_path / "s", files, {"names": source})
+        await gone
+        assert status.queues[0].done == 1
+
+    asyncio.run(run())
+
+
+def test_nothing_is_started_while_the_source_can_not_be_listed(tmp_path: Path) -> None:
+    workflow = Workflow("closed")
+    workflow.queue("work", workflow.source("names"))
+    source = Changing()
+    source.broken = True
+    source.data["x"] = 1
+
+    async def run() -> None:
+        try:
+            await until_idle(
+                workflow,
+                tmp_path / "s",
+                {"work": queue_files("work", "true")},
+                {"names": source},
+                timeout=0.5,
+            )
+        except TimeoutError:
+            return
+        raise AssertionError("a source that was never listed isn't worked off")
+
+    asyncio.run(run())
+    assert not jobs(tmp_path / "s")

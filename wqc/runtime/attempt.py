@@ -1,0 +1,143 @@
+"""What the manager adds to a queue's job.yaml to make the Job of one attempt at one item.
+
+The template (written by `wqc build`) has everything that is the same for all items. Added here, and only
+here: the name; ownerReferences; labels (workflow, queue, lane); the Job's `wqc/item` annotation (who the
+item is); the pod's `wqc/item` annotation (its data) and `field.wqc/KEY` annotations with their `fields/KEY`
+entries in volume `item`; the lane's nodeSelector.
+"""
+
+import copy
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from wqc.contract.limits import FIELD_NAME, ITEM_FIELDS, SMALL_ITEM_BYTES
+from wqc.contract.names import (
+    FIELD_ANNOTATION,
+    ITEM_ANNOTATION,
+    LANE_LABEL,
+    QUEUE_LABEL,
+    WORKFLOW_LABEL,
+    item_hash,
+    job_name,
+    object_name,
+)
+from wqc.contract.settings import Lane
+from wqc.runtime.text import decode, encode, scalar
+
+ITEM_VOLUME = "item"
+FIELDS_FOLDER = "fields"
+_FIELD = re.compile(FIELD_NAME)
+
+
+class ItemTooLarge(ValueError):
+    """The item's data doesn't fit into a Job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Which attempt at which item a Job is: what its `wqc/item` annotation says."""
+
+    name: str
+    version: str
+    round: int
+    attempt: int
+    failures: int
+
+    def text(self) -> str:
+        return encode(
+            {
+                "name": self.name,
+                "version": self.version,
+                "round": self.round,
+                "attempt": self.attempt,
+                "failures": self.failures,
+            }
+        )
+
+
+def read_identity(text: str) -> Identity:
+    """Raises ValueError for a text that `Identity.text` didn't write."""
+    try:
+        match decode(text):
+            case {
+                "name": str(name),
+                "version": str(version),
+                "round": int(round),
+                "attempt": int(attempt),
+                "failures": int(failures),
+            }:
+                return Identity(name, version, round, attempt, failures)
+    except ValueError:
+        pass
+    raise ValueError(f"not an item's identity: {text[:200]}")
+
+
+def attempt_name(workflow: str, queue: str, key_version: str, identity: Identity) -> str:
+    """The Job's name. `key_version` is "" where a new version is no new item (`rework = never`)."""
+    key = item_hash(identity.name, key_version, identity.round)
+    return job_name(object_name(workflow, queue), key, identity.attempt)
+
+
+def job_manifest(
+    template: dict[str, Any],
+    owner: dict[str, Any],
+    workflow: str,
+    queue: str,
+    lane: Lane,
+    job: str,
+    identity: Identity,
+    data: str,
+) -> dict[str, Any]:
+    """The Job to create; `data` is the item's data as JSON.
+
+    Raises ItemTooLarge for more than SMALL_ITEM_BYTES of it.
+    """
+    size = len(data.encode())
+    if size > SMALL_ITEM_BYTES:
+        raise ItemTooLarge(f"its data is {size} bytes of JSON; {SMALL_ITEM_BYTES} fit")
+    manifest = copy.deepcopy(template)
+    labels = {WORKFLOW_LABEL: workflow, QUEUE_LABEL: queue} | ({LANE_LABEL: lane.name} if lane.name else {})
+    metadata = manifest.setdefault("metadata", {})
+    metadata["name"] = job
+    metadata["ownerReferences"] = [owner]
+    _merge(metadata, "labels", labels)
+    _merge(metadata, "annotations", {ITEM_ANNOTATION: identity.text()})
+    pod = manifest["spec"]["template"]
+    fields = item_fields(data)
+    _merge(pod.setdefault("metadata", {}), "labels", labels)
+    _merge(
+        pod["metadata"],
+        "annotations",
+        {ITEM_ANNOTATION: data} | {FIELD_ANNOTATION + key: text for key, text in fields.items()},
+    )
+    for volume in pod["spec"].get("volumes", ()):
+        if volume["name"] == ITEM_VOLUME:
+            volume["downwardAPI"]["items"] += [_field_file(key) for key in fields]
+    if lane.node_selector:
+        _merge(pod["spec"], "nodeSelector", lane.node_selector)
+    return manifest
+
+
+def item_fields(data: str) -> dict[str, str]:
+    """The top-level scalars that get a file of their own, and the files' texts (design, section 3)."""
+    value = decode(data)
+    if not isinstance(value, dict):
+        return {}
+    fields: dict[str, str] = {}
+    for key, each in value.items():
+        text = scalar(each)
+        if text is not None and _FIELD.fullmatch(key) and len(fields) < ITEM_FIELDS:
+            fields[key] = text
+    return fields
+
+
+def _field_file(key: str) -> dict[str, Any]:
+    return {
+        "path": f"{FIELDS_FOLDER}/{key}",
+        "fieldRef": {"fieldPath": f"metadata.annotations['{FIELD_ANNOTATION}{key}']"},
+    }
+
+
+def _merge(parent: dict[str, Any], key: str, additions: dict[str, str]) -> None:
+    parent[key] = (parent.get(key) or {}) | additions

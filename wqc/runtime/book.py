@@ -1,0 +1,132 @@
+"""What a queue knows about its items: their Jobs, and what is to be done next about each.
+
+All of it can be dropped at any point: it is built anew from the store's first listing.
+"""
+
+import time
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
+
+from wqc.runtime.origin import Origin
+from wqc.runtime.stores.job import Job
+
+Stage = Literal["active", "stray", "retry", "handing", "recording", "finishing", "dead", "over"]
+"""
+active     an attempt is under way
+stray      its last Job is marked done, yet the ledger doesn't have it
+retry      the next attempt starts when its back-off is over
+handing    it is finished, and not every reader has it
+recording  every reader has it, the ledger doesn't
+finishing  the ledger has it, its Job isn't marked done
+dead       it failed for good, and nobody reads failed items: its Job is the dead letter
+over       its Job is marked done
+"""
+
+Number = tuple[int, int]
+"""Round and attempt."""
+
+
+@dataclass(eq=False, slots=True)
+class Attempts:
+    """The Jobs of one item."""
+
+    key: bytes
+    jobs: dict[Number, Job] = field(default_factory=dict)
+    stage: Stage | None = None
+    judged: Job | None = None
+    """The Job that decided the stage."""
+    origin: Origin | None = None
+    due: float = 0.0
+    """When the next attempt may start, on the monotonic clock."""
+    reason: str = ""
+
+    @property
+    def latest(self) -> Job:
+        return self.jobs[max(self.jobs)]
+
+
+class Book:
+    def __init__(self) -> None:
+        self._items: dict[bytes, Attempts] = {}
+        self._stages: dict[Stage, dict[bytes, Attempts]] = {stage: {} for stage in get_args(Stage)}
+        self._jobs: dict[str, tuple[bytes, Number]] = {}
+        self._superseded: dict[str, tuple[bytes, Number]] = {}
+
+    def __contains__(self, key: bytes) -> bool:
+        return key in self._items
+
+    def get(self, key: bytes) -> Attempts | None:
+        return self._items.get(key)
+
+    def at(self, stage: Stage) -> list[Attempts]:
+        """In the order in which they came to the stage."""
+        return list(self._stages[stage].values())
+
+    def count(self, *stages: Stage) -> int:
+        return sum(len(self._stages[stage]) for stage in stages)
+
+    def move(self, attempts: Attempts, stage: Stage) -> None:
+        if attempts.stage:
+            del self._stages[attempts.stage][attempts.key]
+        attempts.stage = stage
+        self._stages[stage][attempts.key] = attempts
+
+    def job_names(self) -> list[str]:
+        return list(self._jobs)
+
+    def note(self, key: bytes, job: Job) -> None:
+        """The Job exists, in this state. The caller then judges the item."""
+        attempts = self._items.get(key)
+        if attempts is None:
+            attempts = self._items[key] = Attempts(key)
+            self.move(attempts, "active")
+        number = (job.round, job.attempt)
+        known = attempts.jobs.get(number)
+        if known and known.done and not job.done:
+            return  # an older state of a Job that this manager marked done
+        attempts.jobs[number] = job
+        self._jobs[job.job] = (key, number)
+        for each, older in attempts.jobs.items():
+            if each < max(attempts.jobs) and older.phase != "active" and not older.done:
+                self._superseded[older.job] = (key, each)
+
+    def finished(self, job: Job) -> None:
+        """The Job is marked done."""
+        self._superseded.pop(job.job, None)
+        if job.job in self._jobs:
+            key, number = self._jobs[job.job]
+            attempts = self._items[key]
+            attempts.jobs[number] = replace(job, done=True, data="")
+            if attempts.stage == "finishing" and attempts.latest.done:
+                self.move(attempts, "over")
+
+    def forget(self, job: str, recorded: Container[bytes]) -> bytes | None:
+        """The Job is gone. Returns its item's key if nothing has the item now, so that it is judged again."""
+        if job not in self._jobs:
+            return None
+        key, number = self._jobs.pop(job)
+        self._superseded.pop(job, None)
+        attempts = self._items[key]
+        gone = attempts.jobs[number]
+        settled = key in recorded or gone.done or attempts.stage in ("recording", "finishing", "over")
+        if not settled and gone is attempts.latest:
+            # Deleted by hand. Its data is still in memory, so the item isn't lost with it
+            attempts.jobs[number] = replace(
+                gone, phase="lost", finished=time.time(), reason="its Job was deleted", message=None
+            )
+            return key
+        del attempts.jobs[number]
+        if not attempts.jobs:
+            if attempts.stage:
+                del self._stages[attempts.stage][key]
+            del self._items[key]
+        return None
+
+    def to_finish(self) -> Iterator[Job]:
+        """The Jobs to mark done: of recorded items, and attempts that a later one stands for."""
+        for attempts in self._stages["finishing"].values():
+            yield from (job for job in attempts.jobs.values() if job.phase != "active" and not job.done)
+        for key, number in self._superseded.values():
+            if self._items[key].stage != "finishing":
+                yield self._items[key].jobs[number]

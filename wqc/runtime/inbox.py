@@ -1,0 +1,47 @@
+"""The items that a queue could start next, by lane; where a merger is before it, each input in turn."""
+
+from collections import OrderedDict
+
+from wqc.runtime.origin import Offer
+
+
+class Inbox:
+    def __init__(self, lanes: tuple[str, ...]) -> None:
+        self._lanes: dict[str, OrderedDict[tuple[str, ...], OrderedDict[bytes, Offer]]] = {
+            lane: OrderedDict() for lane in lanes
+        }
+        self._keys: dict[bytes, Offer] = {}
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def put(self, key: bytes, offer: Offer) -> None:
+        """At the end of its input's line; in place of an earlier offer of the same item."""
+        self.discard(key)
+        self._keys[key] = offer
+        line = self._lanes[offer.delivery.lane].setdefault(offer.delivery.inputs, OrderedDict())
+        line[key] = offer
+
+    def discard(self, key: bytes) -> Offer | None:
+        offer = self._keys.pop(key, None)
+        if offer:
+            lines = self._lanes[offer.delivery.lane]
+            line = lines[offer.delivery.inputs]
+            del line[key]
+            if not line:
+                del lines[offer.delivery.inputs]
+        return offer
+
+    def next(self, lane: str) -> tuple[bytes, Offer] | None:
+        """The next item of a lane, taken out; None if there is none that may be started now."""
+        lines = self._lanes[lane]
+        for inputs in list(lines):
+            key, offer = next(iter(lines[inputs].items()))
+            lines.move_to_end(inputs)
+            if offer.withdrawn:
+                self.discard(key)
+                return self.next(lane)
+            if offer.origin.is_open():
+                self.discard(key)
+                return key, offer
+        return None

@@ -1,0 +1,123 @@
+"""The record of finished items: hashes, in pieces that are never changed.
+
+A segment is `wqcl`, a format byte, a level byte, and 12-byte hashes in ascending order. Each flush writes
+one of level 0; sixteen of a level become one of the next, the new one first, then the old ones are removed:
+a crash between the two leaves hashes twice, which changes nothing. Level 2 is the last. Format and names are
+frozen by test vectors.
+"""
+
+import hashlib
+from base64 import b32encode
+from collections.abc import Iterable, Sequence
+
+from wqc.contract.limits import LARGE_ITEM_BYTES
+from wqc.contract.names import ITEM_HASH_BYTES
+from wqc.runtime.stores.store import JobStore, Segment
+
+FLUSH_ITEMS = 500
+MERGED_AT_ONCE = 16
+LAST_LEVEL = 2
+_MAGIC = b"wqcl\x01"
+_HEADER = len(_MAGIC) + 1
+
+
+class DamagedLedger(ValueError):
+    """A segment isn't one; the queue must not start anything, or it would repeat finished items."""
+
+
+def write_segment(prefix: str, hashes: Iterable[bytes], level: int) -> Segment:
+    """The name is derived from the content, so that writing it twice is writing it once."""
+    content = _MAGIC + bytes([level]) + b"".join(sorted(set(hashes)))
+    digest = b32encode(hashlib.sha256(content).digest()[:10]).decode().lower()
+    return Segment(f"{prefix}-ledger-{digest}", content)
+
+
+def read_segment(segment: Segment) -> tuple[int, list[bytes]]:
+    """Its level and hashes. Raises DamagedLedger."""
+    content = segment.content
+    if not content.startswith(_MAGIC) or len(content) < _HEADER or (len(content) - _HEADER) % ITEM_HASH_BYTES:
+        raise DamagedLedger(f"{segment.name} is not a segment of a ledger")
+    starts = range(_HEADER, len(content), ITEM_HASH_BYTES)
+    return content[len(_MAGIC)], [content[start : start + ITEM_HASH_BYTES] for start in starts]
+
+
+def mergeable(segments: Sequence[Segment]) -> tuple[Segment, ...]:
+    """The segments to merge now, by name; none if no level has enough of them."""
+    for level in range(LAST_LEVEL):
+        same = sorted((each for each in segments if read_segment(each)[0] == level), key=lambda s: s.name)
+        if len(same) < MERGED_AT_ONCE:
+            continue
+        chosen: list[Segment] = []
+        size = 0
+        for segment in same[:MERGED_AT_ONCE]:
+            size += len(segment.content)
+            if size <= LARGE_ITEM_BYTES:
+                chosen.append(segment)
+        return tuple(chosen)
+    return ()
+
+
+class Ledger:
+    """One queue's. Only its queue's task changes it."""
+
+    def __init__(self, queue: str, prefix: str, store: JobStore, flush_after: float) -> None:
+        self._queue = queue
+        self._prefix = prefix
+        self._store = store
+        self._flush_after = flush_after
+        self._segments: dict[str, Segment] = {}
+        self._recorded: set[bytes] = set()
+        self._pending: set[bytes] = set()
+        self._pending_since = 0.0
+
+    async def load(self) -> None:
+        """Raises Refused, DamagedLedger."""
+        for segment in await self._store.segments(self._queue):
+            self._segments[segment.name] = segment
+            self._recorded.update(read_segment(segment)[1])
+
+    def __len__(self) -> int:
+        return len(self._recorded) + len(self._pending)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._recorded
+
+    def add(self, key: bytes, now: float) -> None:
+        """To be recorded by the next flush."""
+        if key not in self._recorded:
+            if not self._pending:
+                self._pending_since = now
+            self._pending.add(key)
+
+    def due(self) -> float | None:
+        """When the next flush is to be: seconds on the clock of `add`; None if nothing waits for it."""
+        if not self._pending:
+            return None
+        return (
+            self._pending_since
+            if len(self._pending) >= FLUSH_ITEMS
+            else self._pending_since + self._flush_after
+        )
+
+    async def flush(self) -> None:
+        """Raises Refused; then everything still waits for the next flush."""
+        if self._pending:
+            batch = frozenset(self._pending)
+            await self._add(write_segment(self._prefix, batch, level=0))
+            self._recorded |= batch
+            self._pending -= batch
+        while chosen := mergeable(list(self._segments.values())):
+            await self._merge(chosen)
+
+    async def _merge(self, chosen: Sequence[Segment]) -> None:
+        level = read_segment(chosen[0])[0] + 1
+        await self._add(
+            write_segment(self._prefix, (key for each in chosen for key in read_segment(each)[1]), level)
+        )
+        for segment in chosen:
+            await self._store.remove_segment(self._queue, segment.name)
+            del self._segments[segment.name]
+
+    async def _add(self, segment: Segment) -> None:
+        await self._store.add_segment(self._queue, segment)
+        self._segments[segment.name] = segment

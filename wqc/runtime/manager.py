@@ -1,0 +1,153 @@
+"""The manager: the workflow's queues over one store, fed by its sources, until told to stop."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import yaml
+
+from wqc.contract.names import object_name
+from wqc.patterns.item import Item
+from wqc.runtime.feed import Feed
+from wqc.runtime.graph import FAILED, Port, Stuck
+from wqc.runtime.ledger import Ledger
+from wqc.runtime.logs import log
+from wqc.runtime.origin import Offer, Origin
+from wqc.runtime.periods import Periods
+from wqc.runtime.queue import Queue, QueueStatus
+from wqc.runtime.settings import read_queue_settings
+from wqc.runtime.sources.source import Source
+from wqc.runtime.stores.job import Job
+from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed, Unsure
+from wqc.runtime.text import decode
+from wqc.runtime.workflow import Workflow
+
+
+@dataclass(frozen=True, slots=True)
+class SourceStatus:
+    source: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    sources: tuple[SourceStatus, ...]
+    queues: tuple[QueueStatus, ...]
+    stuck: tuple[Stuck, ...]
+    """What failed in a pattern node and is held by its source or its queue."""
+    idle: bool
+    """All that the sources list is worked off, but for what failed."""
+
+
+class Manager:
+    def __init__(
+        self, workflow: Workflow, store: JobStore, sources: Mapping[Port, Source], periods: Periods
+    ) -> None:
+        self._workflow = workflow
+        self._graph = workflow.graph
+        self._store = store
+        self._sources = sources
+        self._periods = periods
+        self._queues: dict[str, Queue] = {}
+        self._feeds: list[Feed] = []
+        self._listed = asyncio.Event()
+
+    async def run(self) -> None:
+        """Raises LookupError or ValueError for queues without usable settings."""
+        for name in self._workflow.queues:
+            self._queues[name] = await self._queue(name)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._watch())
+            await self._listed.wait()
+            await asyncio.gather(*(queue.load() for queue in self._queues.values()))
+            for port, source in self._sources.items():
+                feed = Feed(
+                    port, source, self._graph.reads_data(port), self._deliver, self._withdraw, self._periods
+                )
+                self._feeds.append(feed)
+                tasks.create_task(feed.run())
+            for queue in self._queues.values():
+                tasks.create_task(queue.run())
+
+    def status(self) -> Status:
+        return Status(
+            tuple(SourceStatus(str(feed.port), feed.problem) for feed in self._feeds),
+            tuple(queue.status() for queue in self._queues.values()),
+            tuple(
+                chain(*(each.stuck for each in self._feeds), *(each.stuck for each in self._queues.values()))
+            ),
+            idle=len(self._feeds) == len(self._sources)
+            and all(feed.settled for feed in self._feeds)
+            and all(queue.idle for queue in self._queues.values()),
+        )
+
+    async def _queue(self, name: str) -> Queue:
+        files = await self._store.files(name)
+        settings = read_queue_settings(files.settings)
+        template = yaml.safe_load(files.job)
+        prefix = object_name(self._workflow.name, name)
+        ports = [Port(name, FAILED)] + [
+            Port(name, f"{lane}.{FAILED}") for lane in self._workflow.queues[name]
+        ]
+        return Queue(
+            self._workflow.name,
+            settings,
+            template,
+            files.owner,
+            self._store,
+            Ledger(name, prefix, self._store, self._periods.flush),
+            self._periods,
+            self._hand_on,
+            any(map(self._graph.is_read, ports)),
+        )
+
+    async def _watch(self) -> None:
+        async for change in self._store.changes():
+            match change:
+                case Listed(jobs):
+                    for name, queue in self._queues.items():
+                        queue.learn(Listed(tuple(job for job in jobs if job.queue == name)))
+                    self._listed.set()
+                case Changed(job):
+                    if job.queue in self._queues:
+                        self._queues[job.queue].learn(change)
+                case Gone():
+                    for queue in self._queues.values():
+                        queue.learn(change)
+                case Unsure(reason):
+                    log(logging.WARNING, "jobs can't be watched", reason=reason)
+                    for queue in self._queues.values():
+                        queue.doubt()
+
+    # --- items on their way ---
+
+    def _deliver(self, port: Port, item: Item, origin: Origin) -> None:
+        self._route([port], item, origin)
+
+    def _hand_on(self, ports: Sequence[Port], job: Job, data: str, complete: Callable[[], None]) -> Origin:
+        async def fetch() -> str:
+            return data
+
+        origin = Origin(fetch, is_open=lambda: True, complete=complete)
+        reads_data = any(map(self._graph.reads_data, ports))
+        self._route(ports, Item(job.name, job.version, decode(data) if reads_data else None), origin)
+        return origin
+
+    def _route(self, ports: Sequence[Port], item: Item, origin: Origin) -> None:
+        routed = self._graph.route(ports, item)
+        for stuck in routed.stuck:
+            log(logging.WARNING, "item failed", node=stuck.node, item=stuck.name, reason=stuck.reason)
+        origin.stuck = routed.stuck
+        origin.offers = [Offer(delivery, origin) for delivery in routed.deliveries]
+        origin.left = len(origin.offers)
+        if not origin.offers:
+            origin.settle()
+        for offer in list(origin.offers):
+            self._queues[offer.delivery.queue].offer(offer)
+
+    def _withdraw(self, origin: Origin) -> None:
+        for offer in origin.offers:
+            if not offer.taken:
+                self._queues[offer.delivery.queue].withdraw(offer)

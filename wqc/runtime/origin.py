@@ -1,0 +1,52 @@
+"""Who holds an item on its way through the graph, until every queue that it goes to has it (promise 2)."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from wqc.runtime.graph import Delivery, Stuck
+
+
+@dataclass(eq=False, slots=True)
+class Origin:
+    """An item in a source's listing, or in a finished Job."""
+
+    fetch: Callable[[], Awaitable[str]]
+    """The item's data as JSON. Raises SourceError."""
+    is_open: Callable[[], bool]
+    """False while it isn't known whether the item is still there: then nothing is started (promise 5)."""
+    complete: Callable[[], None]
+    """Called once, when every reader has the item."""
+    left: int = 0
+    stuck: tuple[Stuck, ...] = ()
+    offers: list["Offer"] = field(default_factory=list)
+
+    def settle(self) -> None:
+        if self.left == 0 and not self.stuck:
+            self.offers.clear()
+            self.complete()
+
+    def withdraw(self) -> None:
+        """It isn't listed any more: who hasn't started it doesn't."""
+        for offer in self.offers:
+            offer.withdrawn = True
+
+
+@dataclass(eq=False, slots=True)
+class Offer:
+    """An item on its way to one queue."""
+
+    delivery: Delivery
+    origin: Origin
+    withdrawn: bool = False
+    taken: bool = False
+
+    async def text(self) -> str:
+        """The data as JSON. Raises SourceError."""
+        return self.delivery.text if self.delivery.text is not None else await self.origin.fetch()
+
+    def take(self) -> None:
+        """The queue has it."""
+        if not self.taken:
+            self.taken = True
+            self.origin.left -= 1
+            self.origin.settle()

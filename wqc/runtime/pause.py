@@ -1,0 +1,38 @@
+"""When the store said no: how long to leave it alone, and what it said."""
+
+import logging
+import time
+
+from wqc.runtime.logs import log
+from wqc.runtime.periods import Periods
+from wqc.runtime.stores.store import Refused
+
+
+class Pause:
+    """Backs off while refusals go on; one success ends it."""
+
+    def __init__(self, queue: str, periods: Periods) -> None:
+        self._queue = queue
+        self._periods = periods
+        self._times = 0
+        self.reason = ""
+        self.until = 0.0
+        """On the monotonic clock."""
+
+    @property
+    def over(self) -> bool:
+        return self.until <= time.monotonic()
+
+    def refused(self, refused: Refused) -> None:
+        self._times += 1
+        pause = refused.retry_after
+        if pause is None:
+            pause = min(self._periods.refused * 2.0 ** min(self._times - 1, 32), self._periods.backoff_limit)
+        self.until = max(self.until, time.monotonic() + pause)
+        if self.reason != str(refused):
+            log(logging.WARNING, "refused", queue=self._queue, reason=str(refused), pause=pause)
+        self.reason = str(refused)
+
+    def succeeded(self) -> None:
+        self._times = 0
+        self.reason = ""

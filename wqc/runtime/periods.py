@@ -1,0 +1,39 @@
+"""How long the manager waits for what; tests shorten all of it. Seconds."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+VARIABLE = "WQC_PERIODS"
+
+
+@dataclass(frozen=True, slots=True)
+class Periods:
+    backoff: float = 10.0
+    """Before the second attempt at an item; doubled for each further one."""
+    backoff_limit: float = 360.0
+    flush: float = 30.0
+    """How long a finished item waits for others before the ledger is written."""
+    listing: float = 5.0
+    """Between two listings of a source."""
+    retry_listing: float = 1.0
+    """After a listing that failed; doubled up to backoff_limit."""
+    refused: float = 1.0
+    """After a Job was refused without word when to ask again; doubled up to backoff_limit."""
+    request: float = 30.0
+    """How long a source may take to answer."""
+
+    def backoff_after(self, failures: int) -> float:
+        return float(min(self.backoff * 2.0 ** min(failures - 1, 32), self.backoff_limit))
+
+
+def periods_from(environment: Mapping[str, str] = os.environ, usual: Periods | None = None) -> Periods:
+    """`WQC_PERIODS="backoff=0.1 flush=0.5"`. Raises ValueError for a name or value that can't be."""
+    known = {field.name for field in fields(Periods)}
+    changes: dict[str, float] = {}
+    for setting in environment.get(VARIABLE, "").split():
+        name, _, value = setting.partition("=")
+        if name not in known:
+            raise ValueError(f"{VARIABLE}: {name} is no period; there are {', '.join(sorted(known))}")
+        changes[name] = float(value)
+    return replace(usual or Periods(), **changes)

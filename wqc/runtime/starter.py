@@ -1,0 +1,178 @@
+"""How a queue starts attempts: as many as its lanes have room for, retries before new items."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from wqc.contract.settings import Lane, QueueSettings
+from wqc.runtime.attempt import Identity, ItemTooLarge, attempt_name, job_manifest
+from wqc.runtime.book import Attempts, Book
+from wqc.runtime.inbox import Inbox
+from wqc.runtime.logs import log
+from wqc.runtime.origin import Offer
+from wqc.runtime.pause import Pause
+from wqc.runtime.periods import Periods
+from wqc.runtime.sources.source import SourceError
+from wqc.runtime.stores.job import Job
+from wqc.runtime.stores.store import AlreadyExists, ForeignJob, JobStore, Refused
+from wqc.runtime.verdict import ItemFailed, verdict
+
+AT_ONCE = 16
+"""Requests under way at the same time, per queue."""
+
+
+class Starter:
+    def __init__(
+        self,
+        workflow: str,
+        settings: QueueSettings,
+        template: dict[str, Any],
+        owner: dict[str, Any],
+        store: JobStore,
+        book: Book,
+        pause: Pause,
+        periods: Periods,
+        started: Callable[[Job], None],
+    ) -> None:
+        self._workflow = workflow
+        self._settings = settings
+        self._template = template
+        self._owner = owner
+        self._store = store
+        self._book = book
+        self._pause = pause
+        self._periods = periods
+        self._started = started
+        self._lanes = {lane.name: lane for lane in settings.lanes}
+        self._deferred: dict[bytes, tuple[float, Offer]] = {}
+        self.inbox = Inbox(tuple(self._lanes))
+        self.problems: dict[bytes, str] = {}
+        """Items that can't be started, and why."""
+
+    @property
+    def waiting(self) -> int:
+        return len(self.inbox) + len(self._deferred)
+
+    def next_due(self) -> list[float]:
+        """When there may be something to start, on the monotonic clock."""
+        return [attempts.due for attempts in self._book.at("retry")] + [
+            at for at, _ in self._deferred.values()
+        ]
+
+    def put(self, key: bytes, offer: Offer) -> None:
+        self._deferred.pop(key, None)
+        self.inbox.put(key, offer)
+
+    def discard(self, key: bytes) -> Offer | None:
+        """The offer of an item that is no longer to be started."""
+        self.problems.pop(key, None)
+        _, deferred = self._deferred.pop(key, (0.0, None))
+        return self.inbox.discard(key) or deferred
+
+    async def start(self, may_start: Callable[[], bool]) -> None:
+        """Start attempts until there is no room or nothing left. `may_start` is asked before each batch."""
+        now = time.monotonic()
+        for key, (at, offer) in list(self._deferred.items()):
+            if at <= now:
+                self.put(key, offer)
+        while self._pause.over and may_start():
+            batch = self._next_batch(now)
+            if not batch:
+                return
+            await asyncio.gather(*batch)
+
+    def _next_batch(self, now: float) -> list[Any]:
+        free = {name: lane.parallelism.max for name, lane in self._lanes.items()}
+        for attempts in self._book.at("active"):
+            free[self._lane(attempts.latest).name] -= 1
+        batch: list[Any] = []
+        for attempts in self._book.at("retry"):
+            lane = self._lane(attempts.latest)
+            if attempts.due <= now and free[lane.name] > 0 and len(batch) < AT_ONCE:
+                free[lane.name] -= 1
+                batch.append(self._again(attempts, lane))
+        for name, lane in self._lanes.items():
+            while free[name] > 0 and len(batch) < AT_ONCE and (following := self.inbox.next(name)):
+                free[name] -= 1
+                batch.append(self._begin(*following, lane))
+        return batch
+
+    def _lane(self, job: Job) -> Lane:
+        """The lane that a Job's item belongs to; the first one if its own was taken out of the workflow."""
+        return self._lanes.get(job.lane) or self._settings.lanes[0]
+
+    async def _begin(self, key: bytes, offer: Offer, lane: Lane) -> None:
+        try:
+            text = await offer.text()
+        except SourceError as error:
+            self._defer(key, offer, str(error))
+            return
+        if offer.withdrawn:
+            return
+        identity = Identity(offer.delivery.name, offer.delivery.version, 0, 1, 0)
+        try:
+            job = await self._create(identity, lane, text)
+        except (ItemTooLarge, ForeignJob) as error:
+            self._defer(key, offer, str(error))
+        except Refused as refused:
+            self._pause.refused(refused)
+            if not offer.withdrawn:
+                self.inbox.put(key, offer)
+        else:
+            self._pause.succeeded()
+            self.problems.pop(key, None)
+            self._started(job)
+            offer.take()
+
+    async def _again(self, attempts: Attempts, lane: Lane) -> None:
+        job = attempts.latest
+        counted = isinstance(verdict(job, self._settings), ItemFailed)
+        identity = Identity(job.name, job.version, job.round, job.attempt + 1, job.failures + counted)
+        try:
+            following = await self._create(identity, lane, job.data)
+        except (ItemTooLarge, ForeignJob) as error:
+            attempts.due = time.monotonic() + self._periods.backoff_limit
+            self._report(attempts.key, f"{job.name}: {error}")
+        except Refused as refused:
+            self._pause.refused(refused)
+        else:
+            self._pause.succeeded()
+            self.problems.pop(attempts.key, None)
+            self._started(following)
+
+    async def _create(self, identity: Identity, lane: Lane, text: str) -> Job:
+        """Raises ItemTooLarge, ForeignJob, Refused."""
+        version = identity.version if self._settings.rework == "on_change" else ""
+        while True:
+            name = attempt_name(self._workflow, self._settings.queue, version, identity)
+            manifest = job_manifest(
+                self._template, self._owner, self._workflow, self._settings.queue, lane, name, identity, text
+            )
+            try:
+                return await self._store.create(self._settings.queue, manifest)
+            except AlreadyExists:
+                existing = await self._store.get(self._settings.queue, name)
+            if existing is None:
+                raise Refused(f"the Job {name} was there and is gone")
+            if (existing.name, existing.round, existing.attempt) != (
+                identity.name,
+                identity.round,
+                identity.attempt,
+            ):
+                raise ForeignJob(f"the Job {name} is of another item, {existing.name}")
+            if not existing.deleting:
+                return existing
+            identity = replace(identity, attempt=identity.attempt + 1)
+
+    def _defer(self, key: bytes, offer: Offer, reason: str) -> None:
+        self._report(key, f"{offer.delivery.name}: {reason}")
+        if not offer.withdrawn:
+            self._deferred[key] = (time.monotonic() + self._periods.backoff, offer)
+
+    def _report(self, key: bytes, problem: str) -> None:
+        if self.problems.get(key) != problem:
+            log(logging.WARNING, "item can't be started", queue=self._settings.queue, reason=problem)
+        self.problems[key] = problem

@@ -1,0 +1,1 @@
+"""Where Jobs run: on a Kubernetes, or as processes on this machine."""

@@ -1,0 +1,38 @@
+"""A Job as the manager sees it, whichever store runs it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Phase = Literal["active", "succeeded", "failed", "lost"]
+"""`failed`: a container started and failed. `lost`: the Job is over and none did; the item isn't to blame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One attempt at one item. Times are seconds since the epoch."""
+
+    job: str
+    """The Job's own name."""
+    queue: str
+    lane: str
+    name: str
+    """The item's."""
+    version: str
+    round: int
+    attempt: int
+    failures: int
+    """How many attempts before this one count as failed."""
+    data: str
+    """The item's data, JSON; empty on a Job that is done."""
+    created: float
+    phase: Phase = "active"
+    running: bool = False
+    finished: float | None = None
+    exit_code: int | None = None
+    message: str | None = None
+    """What the worker wrote to WORK_RESULT_FILE, or the end of its output if it failed; None: not known."""
+    reason: str = ""
+    """Why it failed or was lost, for people."""
+    done: bool = False
+    deleting: bool = False
+    resource_version: str = ""

@@ -1,0 +1,79 @@
+"""The processes of one Job: started, found again after a restart of the manager, ended."""
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import signal
+
+from wqc.runtime.stores.local.script import JobFolder
+
+GRACE = 5.0
+"""Seconds between asking a worker to end and ending it."""
+POLL = 0.1
+
+
+async def start(folder: JobFolder) -> asyncio.subprocess.Process:
+    """Raises OSError."""
+    folder.work.mkdir(exist_ok=True)
+    lock = os.open(folder.lock, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with folder.log.open("ab") as log:
+            return await asyncio.create_subprocess_exec(
+                "sh", str(folder.script), stdin=lock, stdout=log, stderr=log, start_new_session=True
+            )
+    finally:
+        os.close(lock)
+
+
+def was_started(folder: JobFolder) -> bool:
+    return folder.lock.exists()
+
+
+def runs(folder: JobFolder) -> bool:
+    """Whether the script still holds its lock."""
+    try:
+        lock = os.open(folder.lock, os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
+async def ended(folder: JobFolder, process: asyncio.subprocess.Process | None) -> None:
+    """Wait until it has; `process` is None for one that an earlier manager started."""
+    if process:
+        await process.wait()
+    while runs(folder):
+        await asyncio.sleep(POLL)
+
+
+async def end(folder: JobFolder, process: asyncio.subprocess.Process | None) -> None:
+    """End all its processes: politely, and after GRACE by force."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        _signal_group(folder, process, number)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(ended(folder, process), GRACE)
+            break
+    # the group's leader is gone; whoever of the group ignored the request isn't
+    _signal_group(folder, process, signal.SIGKILL)
+
+
+def _signal_group(folder: JobFolder, process: asyncio.subprocess.Process | None, number: int) -> None:
+    if process:
+        group = process.pid
+    elif runs(folder):
+        try:
+            group = int(folder.pid.read_text())
+        except (FileNotFoundError, ValueError):
+            return
+    else:
+        return
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)

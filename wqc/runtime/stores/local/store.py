@@ -1,0 +1,265 @@
+"""Jobs as processes on this machine. What is true is in the folder; what is in memory can be lost any time.
+
+STATE/lock                one manager at a time
+STATE/jobs/NAME/          one Job: see JobFolder; it appears whole, by a rename
+STATE/ledger/QUEUE/NAME   a segment of a queue's ledger
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import time
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from wqc.contract.limits import RESULT_BYTES
+from wqc.contract.names import FIELD_ANNOTATION, ITEM_ANNOTATION, LANE_LABEL, QUEUE_LABEL
+from wqc.runtime.attempt import read_identity
+from wqc.runtime.stores.job import Job
+from wqc.runtime.stores.local import durable, process
+from wqc.runtime.stores.local.script import JobFolder, script
+from wqc.runtime.stores.store import (
+    AlreadyExists,
+    Change,
+    Changed,
+    ForeignJob,
+    Gone,
+    Listed,
+    QueueFiles,
+    Refused,
+    Segment,
+)
+
+OUTPUT_KEPT = 2048
+"""Bytes of a failed worker's output that become its message."""
+_NEW, _OLD = ".new-", ".old-"
+
+
+class InUse(Exception):
+    """Another manager works in the folder."""
+
+
+class LocalStore:
+    """`commands`: by queue, what `script` takes. Raises InUse, OSError."""
+
+    def __init__(
+        self, state: Path, files: Mapping[str, QueueFiles], commands: Mapping[str, Mapping[str, str]]
+    ) -> None:
+        self._jobs = (state / "jobs").absolute()
+        self._ledger = (state / "ledger").absolute()
+        self._files = files
+        self._commands = commands
+        self._changes: asyncio.Queue[Change] = asyncio.Queue()
+        self._minders: dict[str, asyncio.Task[None]] = {}
+        self._processes: dict[str, asyncio.subprocess.Process | None] = {}
+        self._jobs.mkdir(parents=True, exist_ok=True)
+        self._lock = os.open(state / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._lock)
+            raise InUse(f"another manager works in {state}") from None
+
+    async def files(self, queue: str) -> QueueFiles:
+        return self._files[queue]
+
+    async def changes(self) -> AsyncIterator[Change]:
+        jobs: list[Job] = []
+        for path in sorted(self._jobs.iterdir()):
+            if path.name.startswith((_NEW, _OLD)):
+                shutil.rmtree(path)
+                continue
+            jobs.append(await self._resume(JobFolder(path)))
+        yield Listed(tuple(jobs))
+        while True:
+            yield await self._changes.get()
+
+    async def create(self, queue: str, manifest: dict[str, Any]) -> Job:
+        name = manifest["metadata"]["name"]
+        folder = JobFolder(self._jobs / name)
+        if folder.path.exists():
+            raise AlreadyExists(name)
+        try:
+            self._lay_out(folder, manifest, queue)
+            return await self._run(folder)
+        except OSError as error:
+            raise Refused(f"the Job can't be started here: {error.strerror}") from None
+
+    async def get(self, queue: str, job: str) -> Job | None:
+        folder = JobFolder(self._jobs / job)
+        if not folder.path.exists():
+            return None
+        found = _read(folder, runs=job in self._minders)
+        if found.queue != queue:
+            raise ForeignJob(f"the Job {job} is queue {found.queue}'s")
+        return found
+
+    async def finish(self, job: Job, ttl: float) -> None:
+        folder = JobFolder(self._jobs / job.job)
+        if folder.path.exists():
+            with _refusing("marked done"):
+                durable.write(folder.done, str(time.time() + ttl).encode())
+            self._mind(folder, self._expire(folder))
+            self._changes.put_nowait(Changed(replace(job, done=True)))
+
+    async def segments(self, queue: str) -> tuple[Segment, ...]:
+        folder = self._ledger / queue
+        paths = sorted(path for path in folder.iterdir() if path.suffix != ".new") if folder.exists() else []
+        with _refusing("read"):
+            return tuple(Segment(path.name, path.read_bytes()) for path in paths)
+
+    async def add_segment(self, queue: str, segment: Segment) -> None:
+        with _refusing("recorded"):
+            (self._ledger / queue).mkdir(parents=True, exist_ok=True)
+            durable.write(self._ledger / queue / segment.name, segment.content)
+
+    async def remove_segment(self, queue: str, name: str) -> None:
+        with _refusing("recorded"):
+            (self._ledger / queue / name).unlink(missing_ok=True)
+
+    async def close(self) -> None:
+        """End what runs; those attempts count as lost and are repeated by the next manager."""
+        for task in self._minders.values():
+            task.cancel()
+        running = [JobFolder(self._jobs / name) for name in self._processes]
+        await asyncio.gather(*(process.end(each, self._processes[each.path.name]) for each in running))
+        os.close(self._lock)
+
+    # --- one Job ---
+
+    def _lay_out(self, folder: JobFolder, manifest: dict[str, Any], queue: str) -> None:
+        """Make the folder, so that it appears whole or not at all."""
+        fresh = JobFolder(self._jobs / (_NEW + folder.path.name))
+        shutil.rmtree(fresh.path, ignore_errors=True)
+        try:
+            fresh.fields.mkdir(parents=True)
+            annotations = manifest["spec"]["template"]["metadata"]["annotations"]
+            fresh.item.write_bytes(annotations[ITEM_ANNOTATION].encode())
+            for key, text in annotations.items():
+                if key.startswith(FIELD_ANNOTATION):
+                    (fresh.fields / key.removeprefix(FIELD_ANNOTATION)).write_bytes(text.encode())
+            pod = manifest["spec"]["template"]["spec"]
+            fresh.script.write_text(script(pod, folder, self._commands.get(queue, {})))
+            durable.write(fresh.job, json.dumps({"created": time.time(), "job": manifest}).encode())
+            fresh.path.rename(folder.path)
+            durable.sync_folder(self._jobs)
+        except OSError:
+            shutil.rmtree(fresh.path, ignore_errors=True)
+            raise
+
+    async def _run(self, folder: JobFolder) -> Job:
+        self._processes[folder.path.name] = await process.start(folder)
+        self._mind(folder, self._watch(folder))
+        return _read(folder, runs=True)
+
+    async def _resume(self, folder: JobFolder) -> Job:
+        if folder.done.exists():
+            self._mind(folder, self._expire(folder))
+        elif process.runs(folder):
+            self._processes[folder.path.name] = None
+            self._mind(folder, self._watch(folder))
+            return _read(folder, runs=True)
+        elif not process.was_started(folder):
+            return await self._run(folder)
+        return _read(folder, runs=False)
+
+    def _mind(self, folder: JobFolder, minder: Any) -> None:
+        task = asyncio.create_task(minder)
+        self._minders[folder.path.name] = task
+
+    async def _watch(self, folder: JobFolder) -> None:
+        """Until it has ended, or its time is over."""
+        name = folder.path.name
+        running = self._processes[name]
+        manifest = json.loads(folder.job.read_bytes())
+        limit = manifest["job"]["spec"]["template"]["spec"].get("activeDeadlineSeconds")
+        left = None if limit is None else max(0.0, manifest["created"] + limit - time.time())
+        try:
+            await asyncio.wait_for(process.ended(folder, running), left)
+        except TimeoutError:
+            if not folder.exit.exists():
+                folder.timed_out.write_text(str(limit))
+                await process.end(folder, running)
+        del self._processes[name]
+        self._changes.put_nowait(Changed(_read(folder, runs=False)))
+
+    async def _expire(self, folder: JobFolder) -> None:
+        """Take away a Job that is done when its time has come."""
+        await asyncio.sleep(max(0.0, float(folder.done.read_text()) - time.time()))
+        old = self._jobs / (_OLD + folder.path.name)
+        folder.path.rename(old)
+        await asyncio.to_thread(shutil.rmtree, old)
+        self._minders.pop(folder.path.name, None)
+        self._changes.put_nowait(Gone(folder.path.name))
+
+
+def _read(folder: JobFolder, runs: bool) -> Job:
+    saved = json.loads(folder.job.read_bytes())
+    metadata = saved["job"]["metadata"]
+    identity = read_identity(metadata["annotations"][ITEM_ANNOTATION])
+    job = Job(
+        job=metadata["name"],
+        queue=metadata["labels"][QUEUE_LABEL],
+        lane=metadata["labels"].get(LANE_LABEL, ""),
+        name=identity.name,
+        version=identity.version,
+        round=identity.round,
+        attempt=identity.attempt,
+        failures=identity.failures,
+        data=saved["job"]["spec"]["template"]["metadata"]["annotations"][ITEM_ANNOTATION],
+        created=saved["created"],
+        running=runs,
+        done=folder.done.exists(),
+    )
+    return job if runs else _ended(folder, job)
+
+
+def _ended(folder: JobFolder, job: Job) -> Job:
+    try:
+        code = int(folder.exit.read_text())
+        finished = folder.exit.stat().st_mtime
+    except (FileNotFoundError, ValueError):
+        if folder.timed_out.exists():
+            reason = f"it ran for longer than {folder.timed_out.read_text()} s"
+            return replace(
+                job,
+                phase="failed",
+                finished=time.time(),
+                exit_code=143,
+                reason=reason,
+                message=_output(folder),
+            )
+        return replace(job, phase="lost", finished=time.time(), reason="it was interrupted")
+    if code == 0:
+        return replace(job, phase="succeeded", finished=finished, exit_code=0, message=_result(folder))
+    message = _result(folder) or _output(folder)
+    return replace(
+        job, phase="failed", finished=finished, exit_code=code, reason=f"exit code {code}", message=message
+    )
+
+
+def _result(folder: JobFolder) -> str:
+    try:
+        with folder.result.open("rb") as file:
+            return file.read(RESULT_BYTES + 1).decode(errors="replace")
+    except FileNotFoundError:
+        return ""
+
+
+def _output(folder: JobFolder) -> str:
+    with folder.log.open("rb") as file:
+        file.seek(max(0, folder.log.stat().st_size - OUTPUT_KEPT))
+        return file.read().decode(errors="replace")
+
+
+@contextlib.contextmanager
+def _refusing(what: str) -> Any:
+    try:
+        yield
+    except OSError as error:
+        raise Refused(f"it can't be {what}: {error.strerror}") from None

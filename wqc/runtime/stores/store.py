@@ -1,0 +1,101 @@
+"""What the manager asks of a place where Jobs run."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from wqc.runtime.stores.job import Job
+
+
+@dataclass(frozen=True, slots=True)
+class QueueFiles:
+    """A queue's ConfigMap: `settings.yaml`, `job.yaml`, and the object that its Jobs belong to."""
+
+    settings: str
+    job: str
+    owner: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """These Jobs exist, and no others."""
+
+    jobs: tuple[Job, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    job: Job
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    job: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unsure:
+    """What the manager knows may be out of date: it starts nothing until the next Listed."""
+
+    reason: str
+
+
+Change = Listed | Changed | Gone | Unsure
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of a queue's ledger; never changed once it is written."""
+
+    name: str
+    content: bytes
+
+
+class AlreadyExists(Exception):
+    """There is a Job of this name; whose, `get` says."""
+
+
+class ForeignJob(Exception):
+    """The Job of this name isn't this queue's; it is left alone."""
+
+
+class Refused(Exception):
+    """The store won't or can't do it now. `retry_after`: seconds, where it said when to ask again."""
+
+    def __init__(self, reason: str, retry_after: float | None = None) -> None:
+        super().__init__(reason)
+        self.retry_after = retry_after
+
+
+class JobStore(Protocol):
+    """All methods but `changes` raise Refused. They may be called at the same time."""
+
+    async def files(self, queue: str) -> QueueFiles:
+        """Raises also LookupError: the queue has none."""
+        ...
+
+    def changes(self) -> AsyncIterator[Change]:
+        """Listed first, then every change of the workflow's Jobs; never ends by itself."""
+        ...
+
+    async def create(self, queue: str, manifest: dict[str, Any]) -> Job:
+        """Raises also AlreadyExists."""
+        ...
+
+    async def get(self, queue: str, job: str) -> Job | None:
+        """None: there is none. Raises also ForeignJob."""
+        ...
+
+    async def finish(self, job: Job, ttl: float) -> None:
+        """Mark a finished Job done; it goes away in `ttl` seconds. One that is gone already is done too."""
+        ...
+
+    async def segments(self, queue: str) -> tuple[Segment, ...]: ...
+
+    async def add_segment(self, queue: str, segment: Segment) -> None:
+        """One that is there already is left as it is: the name stands for the content."""
+        ...
+
+    async def remove_segment(self, queue: str, name: str) -> None: ...
+
+    async def close(self) -> None: ...
