@@ -4,15 +4,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from wqc.checks.graph import check_graph
+from wqc.checks.renames import check_renames
 from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.source import Source
 from wqc.language.imports import Unreadable, load
 from wqc.language.lower import lower
 from wqc.language.params import command_line_settings, file_settings
+from wqc.model.flow import Flow, flow_of
 from wqc.model.resolve import resolve
 
 if TYPE_CHECKING:
-    from wqc.model.flow import Flow
     from wqc.model.workflow import Workflow
 
 __all__ = ["Built", "Checked", "Options", "Unreadable", "build", "check"]
@@ -56,7 +58,7 @@ class Checked:
 
     findings: tuple[Finding, ...]
     workflow: "Workflow | None" = None
-    flow: "Flow | None" = None
+    flow: Flow | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,19 @@ def check(source: Source, options: Options) -> Checked:
     findings += more
     workflow, more = resolve(program)
     findings += more
-    return Checked(tuple(findings), workflow)
+    if workflow is None:
+        return Checked(tuple(findings))
+    flow = flow_of(workflow)
+    findings += checks(flow, options)
+    return Checked(tuple(findings), workflow, flow)
+
+
+def checks(flow: Flow, options: Options) -> list[Finding]:
+    """What a workflow whose parts are understood has wrong as a whole."""
+    return [
+        *check_graph(flow),
+        *check_renames(flow.workflow, options.earlier_queues(flow.workflow.name)),
+    ]
 
 
 def build(source: Source, options: Options) -> Built:

@@ -1,6 +1,5 @@
 """The workflow as a graph: who reads what, in which order, and how much of it."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from wqc.model.edges import Edge, edges_of
@@ -30,10 +29,6 @@ class Flow:
     def arriving(self, stream: StreamRef) -> dict[str, float | None]:
         """Items per second, by member of the bundle that `stream` is, or under `""`; `None` where unknown."""
         return arriving(stream, self.streams, self.rates)
-
-    def readers(self, node: str) -> Iterator[Edge]:
-        """The edges that leave a node."""
-        return (edge for edge in self.edges if edge.stream.node == node)
 
 
 def flow_of(workflow: Workflow) -> Flow:

@@ -10,7 +10,7 @@ Cycle = tuple[Edge, ...]
 
 
 def order_of(names: Sequence[str], edges: Iterable[Edge]) -> tuple[tuple[str, ...], tuple[Cycle, ...]]:
-    """The nodes, each after all that it reads as far as cycles allow; one cycle of each group tied up in some.
+    """The nodes, each after all that it reads as far as cycles allow; a cycle of each group that is tied up.
 
     `names` are in the order declared, which decides wherever several orders or cycles would do.
     """
