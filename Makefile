@@ -79,6 +79,14 @@ benchmarks: $(VENV)/wheel.stamp
 docs: $(VENV)/wheel.stamp
 	$(BIN)/python tools/reference.py
 
+# A cluster to try things on, until cluster-down: TIER=api, simulated or real (a node on this machine: root, Linux)
+TIER ?= real
+cluster-up: $(VENV)/dev.stamp $(VENV)/go.stamp
+	@PYTHONPATH=tests $(BIN)/python -m cluster up $(TIER)
+
+cluster-down: $(VENV)/dev.stamp
+	@PYTHONPATH=tests $(BIN)/python -m cluster down
+
 # --- upkeep ---
 
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \

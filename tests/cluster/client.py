@@ -31,16 +31,25 @@ class Client:
 
     def request(self, method: str, path: str, body: Any = None, **query: str) -> Answer:
         """One request; a refusal is an answer too, not an exception."""
+        answer = self._send(method, path, body, query)
+        return Answer(answer.status, json.loads(answer.data), answer.headers.get("Warning", ""))
+
+    def text(self, path: str, **query: str) -> str:
+        """What is not JSON: a log."""
+        answer = self._send("GET", path, None, query)
+        assert answer.status == 200, answer.data
+        return str(answer.data, "utf-8")
+
+    def _send(self, method: str, path: str, body: Any, query: dict[str, str]) -> Any:
         content = "application/merge-patch+json" if method == "PATCH" else "application/json"
         headers = {"Content-Type": content, "Accept": "application/json"}
         self.api.update_params_for_auth(headers, [], ["BearerToken"], path, method, body)
-        answer = self.api.rest_client.pool_manager.request(
+        return self.api.rest_client.pool_manager.request(
             method,
             f"{self.api.configuration.host}{path}?{urlencode(query)}",
             headers=headers,
             body=None if body is None else json.dumps(body),
         )
-        return Answer(answer.status, json.loads(answer.data), answer.headers.get("Warning", ""))
 
     def create(self, manifest: Manifest, namespace: str = "default", **query: str) -> Answer:
         return self.request("POST", self.collection(manifest, namespace), manifest, **query)
@@ -51,7 +60,7 @@ class Client:
 
     def node_is_ready(self, name: str) -> bool:
         node = self.request("GET", f"/api/v1/nodes/{name}")
-        conditions = node.body.get("status", {}).get("conditions", [])
+        conditions = node.body["status"].get("conditions", []) if node.status == 200 else []
         return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
 
     def collection(self, manifest: Manifest, namespace: str) -> str:
