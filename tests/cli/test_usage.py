@@ -1,6 +1,9 @@
 """Help, bad usage, and commands that read no workflow."""
 
 import json
+import os
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +13,8 @@ from support.command import Ran, wqc
 
 from wqc import __version__
 from wqc.cli.arguments import COMMANDS
+from wqc.cli.main import main
+from wqc.cli.status import Status
 from wqc.diagnostics import mistakes  # noqa: F401  (fills the registry)
 from wqc.diagnostics.mistake import MISTAKES
 from wqc.language.schema import BLOCKS, FUNCTIONS
@@ -145,3 +150,35 @@ def test_an_output_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         2,
         "wqc: cannot write to standard output: no space left on device\n",
     )
+
+
+def test_an_interrupt_is_quiet(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "slow.wq")
+    with subprocess.Popen(
+        [sys.executable, "-m", "wqc", "check", "slow.wq"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    ) as process:
+        # opening it waits for the command to do so too
+        writer = os.open(tmp_path / "slow.wq", os.O_WRONLY)
+        process.send_signal(signal.SIGINT)
+        assert process.stdout is not None
+        assert process.stdout.read() == b""
+        assert process.wait() == 130
+        os.close(writer)
+
+
+def test_a_bug_is_told_as_one(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(_: object) -> Status:
+        raise KeyError("films")
+
+    monkeypatch.setattr("wqc.cli.schema.run", broken)
+    assert main(["schema"]) == 2
+    assert re.fullmatch(
+        r"wqc: this is a bug in wqc, not a mistake of yours: KeyError: 'films', line \d+ of wqc\.cli\.main\n"
+        r"wqc: please report it with your \.wq file and what --debug prints\n",
+        capsys.readouterr().err,
+    )
+    with pytest.raises(KeyError):
+        main(["schema", "--debug"])

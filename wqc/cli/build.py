@@ -2,7 +2,7 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from wqc.cli import files, folder
@@ -12,8 +12,7 @@ from wqc.cli.diff import diff
 from wqc.cli.report import coloured, report
 from wqc.cli.status import Status, Trouble, status_of
 from wqc.diagnostics.source import Source
-from wqc.emit.ownership import Plan
-from wqc.pipeline import Options, build, no_earlier_build
+from wqc.pipeline import Built, build, no_earlier_build
 
 DESCRIPTION = """\
 Write a workflow's Kubernetes objects into DIR/<workflow>, with a kustomization.yaml and an index of
@@ -43,11 +42,20 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> Status:
+    """Nothing is written unless all files are without errors."""
     if arguments.output is None and not arguments.stdout:
         raise Trouble("build needs -o DIR, the folder to write to, or --stdout")
     chosen = options(arguments, image=arguments.image, earlier_queues=_earlier_queues(arguments.output))
     sources = [files.read(path) for path in arguments.files]
-    return max([_build(source, chosen, arguments) for source in sources])
+    built = [build(source, chosen) for source in sources]
+    findings = list(dict.fromkeys(finding for one in built for finding in one.checked.findings))
+    report(findings, arguments, sys.stderr)
+    if status_of(findings) is not Status.CLEAN:
+        return status_of(findings)
+    workflows = _by_name(sources, built)
+    if arguments.stdout:
+        return _print(workflows)
+    return max([_deliver(arguments.output / name, texts, arguments) for name, texts in workflows.items()])
 
 
 def _earlier_queues(output: Path | None) -> Callable[[str], tuple[str, ...]]:
@@ -56,40 +64,44 @@ def _earlier_queues(output: Path | None) -> Callable[[str], tuple[str, ...]]:
     return lambda workflow: folder.earlier_queues(output / workflow)
 
 
-def _build(source: Source, chosen: Options, arguments: Namespace) -> Status:
-    built = build(source, chosen)
-    report(built.checked.findings, arguments, sys.stderr)
-    status = status_of(built.checked.findings)
-    if status is not Status.CLEAN or built.checked.workflow is None:
-        return status
-    if arguments.stdout:
-        return _print(source, built.files)
-    place = arguments.output / built.checked.workflow.name
-    if arguments.check:
-        return _compare(place, built.files, arguments)
-    print(_done(place, folder.write(place, built.files, force=arguments.force)))
-    return Status.CLEAN
+def _by_name(sources: Sequence[Source], built: Sequence[Built]) -> dict[str, Mapping[str, str]]:
+    """The files of each workflow."""
+    origin: dict[str, str] = {}
+    workflows: dict[str, Mapping[str, str]] = {}
+    for source, one in zip(sources, built, strict=True):
+        if one.checked.workflow is None:
+            raise ValueError(f"{source.name} has neither a workflow nor errors")
+        name = one.checked.workflow.name
+        if name in workflows:
+            raise Trouble(f"{origin[name]} and {source.name} are both workflow {name}; rename one of them")
+        origin[name], workflows[name] = source.name, one.files
+    return workflows
 
 
-def _print(source: Source, built: Mapping[str, str]) -> Status:
+def _print(workflows: Mapping[str, Mapping[str, str]]) -> Status:
     """The objects alone: what a tool that prunes would delete everything for must not be empty."""
-    objects = [text for name, text in built.items() if name.endswith(".yaml") and name != KUSTOMIZATION]
-    if not objects:
-        raise Trouble(f"{source.name} makes no objects, and an empty output would delete all that is there")
-    for text in objects:
-        sys.stdout.write(text if text.startswith("---\n") else f"---\n{text}")
+    objects: list[str] = []
+    for name, built in workflows.items():
+        own = [text for file, text in built.items() if file.endswith(".yaml") and file != KUSTOMIZATION]
+        if not own:
+            raise Trouble(f"workflow {name} has no objects, and an empty output would delete what is there")
+        objects += own
+    sys.stdout.writelines(text if text.startswith("---\n") else f"---\n{text}" for text in objects)
     return Status.CLEAN
 
 
-def _compare(place: Path, built: Mapping[str, str], arguments: Namespace) -> Status:
+def _deliver(place: Path, built: Mapping[str, str], arguments: Namespace) -> Status:
+    if arguments.check:
+        return _compare(place, built, coloured(arguments.color, sys.stdout))
+    plan = folder.write(place, built, force=arguments.force)
+    counts = ((len(plan.write), "written"), (len(plan.remove), "removed"), (plan.unchanged, "unchanged"))
+    print(f"{place}: " + ", ".join(f"{count} {what}" for count, what in counts if count))
+    return Status.CLEAN
+
+
+def _compare(place: Path, built: Mapping[str, str], colour: bool) -> Status:
     plan, present = folder.compare(place, built)
-    colour = coloured(arguments.color, sys.stdout)
     for name in (*plan.write, *plan.remove):
         before = present[name].decode(errors="replace") if name in present else None
         sys.stdout.write(diff(before, built.get(name), str(place / name), colour=colour))
     return Status.FINDINGS if plan.changes else Status.CLEAN
-
-
-def _done(place: Path, plan: Plan) -> str:
-    counts = ((len(plan.write), "written"), (len(plan.remove), "removed"), (plan.unchanged, "unchanged"))
-    return f"{place}: " + ", ".join(f"{count} {what}" for count, what in counts if count)
