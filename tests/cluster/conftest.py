@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+
 from cluster.client import Client
 from cluster.control_plane import ControlPlane
 from cluster.controllers import TUNED, start_controllers

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import trustme
 import yaml
+
 from cluster.processes import Processes
 from support.gobuild import API_SERVER, linked
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
+
 from cluster.client import Client
 from cluster.container_runtime import ContainerRuntime
 from cluster.control_plane import ControlPlane

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+
 from cluster.client import Client
 from support.gobuild import KUBERNETES
 

@@ -4,6 +4,7 @@ import hashlib
 from pathlib import Path
 
 import pytest
+
 from cluster.client import Client
 from support.goldens import FOLDERS, objects
 

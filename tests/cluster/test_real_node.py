@@ -4,6 +4,7 @@ import shutil
 import time
 
 import pytest
+
 from cluster.client import Client
 from cluster.real_node import RealNode
 from support.need import unavailable

@@ -9,6 +9,7 @@ from typing import Any
 import kubernetes_validate
 import pytest
 import yaml
+
 from support.gobuild import KUBECONFORM, built
 from support.goldens import FOLDERS, objects
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
+
 from support.gobuild import KUBE_SCORE, built, cache_folder
 from support.goldens import objects
 from support.need import unavailable

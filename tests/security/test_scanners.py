@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from security.scanners import SCANNERS, Finding, write_scan
 from support.goldens import FOLDERS
 
