@@ -80,6 +80,7 @@ benchmarks: $(VENV)/wheel.stamp
 
 docs: $(VENV)/wheel.stamp
 	$(BIN)/python tools/reference.py
+	$(BIN)/python tools/refresh_docs.py
 
 # A cluster to try things on, until cluster-down: TIER=api, simulated or real (a node on this machine: root, Linux)
 TIER ?= real

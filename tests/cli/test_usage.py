@@ -74,7 +74,7 @@ def test_explain(tmp_path: Path) -> None:
     assert wqc("explain", "wq201", folder=tmp_path) == Ran(
         0,
         f"## WQ201: {mistake.title}\n\nThis is an error: it can't work.\n\n{mistake.explanation}\n\n"
-        f"Wrong:\n\n```wq\n{mistake.bad}```\n\nRight:\n\n```wq\n{mistake.good}```\n\n"
+        f"Wrong:\n\n```wq wrong\n{mistake.bad}```\n\nRight:\n\n```wq\n{mistake.good}```\n\n"
         "It can't be silenced: there would be nothing to build.\n",
         "",
     )

@@ -22,9 +22,14 @@ def page(mistake: Mistake) -> str:
         f"This is {_MEANING[mistake.level]}.",
         mistake.explanation,
         "Wrong:",
-        f"```wq\n{mistake.bad}```",
+        _sample(mistake.bad, "wq wrong"),
         "Right:",
-        f"```wq\n{mistake.good}```",
+        _sample(mistake.good, "wq several files" if "\n#: " in mistake.good else "wq"),
         silence,
     )
     return "\n\n".join(filter(None, paragraphs)) + "\n"
+
+
+def _sample(text: str, language: str) -> str:
+    """Only a block of language `wq` is one whole file without a mistake."""
+    return f"```{language}\n{text}```"
