@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.command import Ran, wqc
 
+from support.command import Ran, wqc
 from wqc.cli.imports import LIBRARY
 
 GOOD = """\

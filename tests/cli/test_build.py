@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from support.command import Ran, wqc
 from support.need import unavailable
 

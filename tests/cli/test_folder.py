@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from support.disk import mounted
 
+from support.disk import mounted
 from wqc.cli import folder, staging
 from wqc.cli.status import Trouble
 from wqc.emit.lock import LOCK, parse, sealed

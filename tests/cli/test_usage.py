@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.command import Ran, wqc
 
+from support.command import Ran, wqc
 from wqc import __version__
 from wqc.cli.arguments import COMMANDS
 from wqc.cli.main import main

@@ -4,8 +4,8 @@ import json
 from importlib.resources import files
 
 import jsonschema
-from support.places import at
 
+from support.places import at
 from wqc.diagnostics import github, sarif
 from wqc.diagnostics import json as json_format
 from wqc.diagnostics.finding import Finding, Label, Level

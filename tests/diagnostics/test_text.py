@@ -3,7 +3,6 @@
 import re
 
 from support.places import at
-
 from wqc.diagnostics.finding import Finding, Label, Level
 from wqc.diagnostics.source import Source, Span
 from wqc.diagnostics.text import LINE_LIMIT, closing, render

@@ -3,8 +3,8 @@
 import json as json_module
 
 import pytest
-from support.places import at
 
+from support.places import at
 from wqc.diagnostics.finding import Finding, Level
 from wqc.diagnostics.source import Source
 from wqc.emit.drawing import dot, json, mermaid, tree
