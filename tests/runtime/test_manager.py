@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from support.localrun import jobs, queue_files, until_idle
-
 from wqc.runtime.sources.source import Listing, NoSuchItem, SourceError
 from wqc.runtime.workflow import Workflow
 

@@ -1,8 +1,8 @@
 """The sharder: each item to exactly one member, by rendezvous hashing of a key.
 
 Rendezvous hashing (Thaler and Ravishankar 1996): every member is scored with the key and the highest score
-wins, so that adding or removing a member moves only that member's items. Frozen by test vectors: a change would
-move every item.
+wins, so that adding or removing a member moves only that member's items. Frozen by test vectors: a change
+would move every item.
 """
 
 import hashlib

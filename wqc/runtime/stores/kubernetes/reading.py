@@ -1,0 +1,110 @@
+"""A Job of the API server, and the pod that it had, as the manager sees them: pure functions."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from wqc.contract.names import DONE_LABEL, ITEM_ANNOTATION, LANE_LABEL, QUEUE_LABEL
+from wqc.runtime.attempt import read_identity
+from wqc.runtime.stores.job import Job, Phase
+from wqc.runtime.stores.kubernetes.objects import Condition, ContainerStatus, JobObject, Pod
+
+WORKER = "worker"
+JOB_NAME_LABEL = "batch.kubernetes.io/job-name"
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What became of a Job's pod. `exit_code` is None until a container failed or the worker ended."""
+
+    pod: str
+    created: float
+    running: bool = False
+    started: bool = False
+    exit_code: int | None = None
+    message: str = ""
+    reason: str = ""
+
+
+def ending(pod: Pod) -> Ending:
+    inits = pod.status.init_container_statuses or []
+    workers = [each for each in pod.status.container_statuses or [] if each.name == WORKER]
+    failed = [each for each in inits if _code(each)]
+    decisive = failed[:1] or [each for each in workers if each.state.terminated]
+    terminated = decisive[0].state.terminated if decisive else None
+    return Ending(
+        pod=pod.metadata.name,
+        created=_seconds(pod.metadata.creation_timestamp),
+        running=any(each.state.running for each in workers),
+        started=any(each.state.running or each.state.terminated for each in (*inits, *workers)),
+        exit_code=terminated.exit_code if terminated else None,
+        message=terminated.message if terminated else "",
+        reason=pod.status.reason or (terminated.reason if terminated else ""),
+    )
+
+
+def read_job(found: JobObject, last: Ending | None) -> Job:
+    """`last`: its newest pod; None if there is none. Raises ValueError for a Job that no manager made."""
+    metadata = found.metadata
+    labels, annotations = metadata.labels or {}, metadata.annotations or {}
+    identity = read_identity(annotations.get(ITEM_ANNOTATION, ""))
+    over = finished_condition(found)
+    phase: Phase = "active"
+    reason, message, exit_code = "", None, None
+    if over and over.type == "Complete":
+        phase = "succeeded"
+        exit_code = 0
+        message = last.message if last and last.exit_code == 0 else None
+    elif over:
+        phase, reason = _failure(over, last)
+        exit_code = last.exit_code if last else None
+        message = last.message if last else None
+    return Job(
+        job=metadata.name,
+        queue=labels.get(QUEUE_LABEL, ""),
+        lane=labels.get(LANE_LABEL, ""),
+        name=identity.name,
+        version=identity.version,
+        round=identity.round,
+        attempt=identity.attempt,
+        failures=identity.failures,
+        data=(found.spec.template.metadata.annotations or {}).get(ITEM_ANNOTATION, ""),
+        created=_seconds(metadata.creation_timestamp),
+        phase=phase,
+        running=bool(last and last.running),
+        finished=_seconds(found.status.completion_time or over.last_transition_time) if over else None,
+        exit_code=exit_code,
+        message=message,
+        reason=reason,
+        done=DONE_LABEL in labels,
+        deleting=metadata.deletion_timestamp is not None,
+        resource_version=metadata.resource_version,
+    )
+
+
+def finished_condition(found: JobObject) -> Condition | None:
+    """The condition that says that the Job is over."""
+    for condition in found.status.conditions or ():
+        if condition.type in ("Complete", "Failed") and condition.status == "True":
+            return condition
+    return None
+
+
+def _failure(over: Condition, last: Ending | None) -> tuple[Phase, str]:
+    if last is None:
+        return "lost", f"its pod is gone: {over.message or over.reason}"
+    if last.reason == "DeadlineExceeded" and last.started:
+        return "failed", "it ran for longer than its timeout"
+    if last.exit_code is None:
+        return "lost", f"it never ran: {last.reason or over.message or over.reason}"
+    if last.reason in ("Evicted", "NodeLost", "Shutdown", "Terminated", "NodeShutdown"):
+        return "lost", f"its node ended it: {last.reason}"
+    known = {"OOMKilled": "it used more memory than its limit"}
+    return "failed", known.get(last.reason, f"exit code {last.exit_code}")
+
+
+def _code(status: ContainerStatus) -> int:
+    return status.state.terminated.exit_code if status.state.terminated else 0
+
+
+def _seconds(time: datetime | None) -> float:
+    return time.timestamp() if time else 0.0

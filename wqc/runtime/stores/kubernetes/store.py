@@ -1,0 +1,305 @@
+"""Jobs on a Kubernetes, in one namespace. All state is there."""
+
+import asyncio
+import base64
+import contextlib
+import math
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+from wqc.contract.names import DONE_LABEL, LEDGER_LABEL, QUEUE_LABEL, WORKFLOW_LABEL, object_name
+from wqc.runtime.stores.job import Job
+from wqc.runtime.stores.kubernetes.objects import ConfigMap, ConfigMaps, JobObject, Jobs, Metadata, Pod, Pods
+from wqc.runtime.stores.kubernetes.reading import (
+    JOB_NAME_LABEL,
+    Ending,
+    ending,
+    finished_condition,
+    read_job,
+)
+from wqc.runtime.stores.kubernetes.transport import MERGE_PATCH, ApiError, Transport
+from wqc.runtime.stores.kubernetes.watching import PAGE, Followed, decoded, follow
+from wqc.runtime.stores.store import (
+    AlreadyExists,
+    Change,
+    Changed,
+    ForeignJob,
+    Gone,
+    Listed,
+    QueueFiles,
+    Refused,
+    Segment,
+    Unsure,
+)
+
+SEGMENT_KEY = "hashes"
+CONFLICTS = 5
+"""So often a patch is tried again on a Job that changed meanwhile."""
+
+
+class KubernetesStore:
+    def __init__(self, transport: Transport, namespace: str, workflow: str) -> None:
+        self._transport = transport
+        self._workflow = workflow
+        self._jobs_path = f"/apis/batch/v1/namespaces/{namespace}/jobs"
+        self._pods_path = f"/api/v1/namespaces/{namespace}/pods"
+        self._maps_path = f"/api/v1/namespaces/{namespace}/configmaps"
+        self._owners: dict[str, dict[str, Any]] = {}
+        self._events: asyncio.Queue[list[JobObject] | JobObject | Gone | Unsure] = asyncio.Queue()
+        self._endings: dict[str, Ending] = {}
+        """The newest pod of each Job, kept until the Job is gone."""
+        self._known: set[str] | None = None
+        """The Jobs that exist, once they were listed."""
+        self._made: dict[str, JobObject] | None = None
+        """Jobs created while a listing is under way, which may not show them."""
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def files(self, queue: str) -> QueueFiles:
+        name = object_name(self._workflow, queue)
+        with _refusing():
+            try:
+                found = decoded(await self._transport.ask("GET", f"{self._maps_path}/{name}"), ConfigMap)
+            except ApiError as error:
+                if error.status == 404:
+                    raise LookupError(f"there is no ConfigMap {name}; is what wqc built applied?") from None
+                raise
+        data = found.data or {}
+        if not {"settings.yaml", "job.yaml"} <= data.keys():
+            raise LookupError(f"the ConfigMap {name} has no settings.yaml and job.yaml")
+        owner = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "name": name,
+            "uid": found.metadata.uid,
+            "controller": True,
+        }
+        self._owners[queue] = owner
+        return QueueFiles(data["settings.yaml"], data["job.yaml"], owner)
+
+    async def changes(self) -> AsyncIterator[Change]:
+        selector = {"labelSelector": f"{WORKFLOW_LABEL}={self._workflow}"}
+        pods_listed = asyncio.Event()
+
+        def pods(found: list[Pod]) -> None:
+            for pod in found:
+                self._pod(pod)
+            pods_listed.set()
+
+        def nothing(_: Any = None) -> None:
+            """A pod's end is remembered when it goes; a Job whose pod wasn't seen asks for it."""
+
+        told_pods = Followed[Pod](nothing, pods, self._pod, nothing, nothing)
+        told_jobs = Followed[JobObject](
+            self._begin_listing, self._listed, self._job, self._job_gone, self._unsure
+        )
+        self._tasks.append(
+            asyncio.create_task(follow(self._transport, self._pods_path, selector, Pods, Pod, told_pods))
+        )
+        await pods_listed.wait()
+        self._tasks.append(
+            asyncio.create_task(
+                follow(self._transport, self._jobs_path, selector, Jobs, JobObject, told_jobs)
+            )
+        )
+        while True:
+            change = await self._change(await self._events.get())
+            if change:
+                yield change
+
+    async def create(self, queue: str, manifest: dict[str, Any]) -> Job:
+        name = manifest["metadata"]["name"]
+        with _refusing():
+            try:
+                answer = await self._transport.ask("POST", self._jobs_path, body=manifest)
+            except ApiError as error:
+                if error.status == 409:
+                    raise AlreadyExists(name) from None
+                raise
+            made = decoded(answer, JobObject)
+        if self._known is not None:
+            self._known.add(name)
+        if self._made is not None:
+            self._made[name] = made
+        return read_job(made, None)
+
+    async def get(self, queue: str, job: str) -> Job | None:
+        with _refusing():
+            found = await self._get(job)
+        if found is None:
+            return None
+        if not self._is_ours(found.metadata) or (found.metadata.labels or {}).get(QUEUE_LABEL) != queue:
+            raise ForeignJob(f"there is a Job {job} that this queue didn't make")
+        try:
+            return read_job(found, self._endings.get(job))
+        except ValueError:
+            raise ForeignJob(f"the Job {job} doesn't say which item it is for") from None
+
+    async def finish(self, job: Job, ttl: float) -> None:
+        version = job.resource_version
+        finished = job.finished or time.time()
+        for _ in range(CONFLICTS):
+            patch = {
+                "metadata": {"labels": {DONE_LABEL: "true"}, "resourceVersion": version},
+                "spec": {"ttlSecondsAfterFinished": max(0, math.ceil(time.time() - finished + ttl))},
+            }
+            with _refusing():
+                try:
+                    path = f"{self._jobs_path}/{job.job}"
+                    await self._transport.ask("PATCH", path, body=patch, content_type=MERGE_PATCH)
+                    return
+                except ApiError as error:
+                    if error.status == 404:
+                        return
+                    if error.status != 409:
+                        raise
+                found = await self._get(job.job)
+            if found is None or not self._is_ours(found.metadata):
+                return
+            version = found.metadata.resource_version
+        raise Refused(f"the Job {job.job} changes all the time")
+
+    async def segments(self, queue: str) -> tuple[Segment, ...]:
+        found: list[Segment] = []
+        asked = {
+            "labelSelector": f"{WORKFLOW_LABEL}={self._workflow},{LEDGER_LABEL}={queue}",
+            "limit": str(PAGE),
+        }
+        while True:
+            with _refusing():
+                page = decoded(await self._transport.ask("GET", self._maps_path, asked), ConfigMaps)
+            for each in page.items:
+                content = (each.binary_data or {}).get(SEGMENT_KEY)
+                if content is not None and self._is_ours(each.metadata):
+                    found.append(Segment(each.metadata.name, content))
+            if not page.metadata.continue_:
+                return tuple(found)
+            asked["continue"] = page.metadata.continue_
+
+    async def add_segment(self, queue: str, segment: Segment) -> None:
+        body = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {
+                "name": segment.name,
+                "labels": {WORKFLOW_LABEL: self._workflow, LEDGER_LABEL: queue},
+                "ownerReferences": [self._owners[queue]],
+            },
+            "immutable": True,
+            "binaryData": {SEGMENT_KEY: base64.b64encode(segment.content).decode()},
+        }
+        with _refusing():
+            try:
+                await self._transport.ask("POST", self._maps_path, body=body)
+            except ApiError as error:
+                if error.status != 409:
+                    raise
+
+    async def remove_segment(self, queue: str, name: str) -> None:
+        with _refusing():
+            try:
+                await self._transport.ask("DELETE", f"{self._maps_path}/{name}")
+            except ApiError as error:
+                if error.status != 404:
+                    raise
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # --- what the watches tell ---
+
+    def _is_ours(self, metadata: Metadata) -> bool:
+        uids = {reference.uid for reference in metadata.owner_references or ()}
+        return any(owner["uid"] in uids for owner in self._owners.values())
+
+    def _begin_listing(self) -> None:
+        self._made = {}
+
+    def _listed(self, found: list[JobObject]) -> None:
+        jobs = (self._made or {}) | {
+            each.metadata.name: each for each in found if self._is_ours(each.metadata)
+        }
+        self._made = None
+        self._known = set(jobs)
+        self._endings = {name: each for name, each in self._endings.items() if name in jobs}
+        self._events.put_nowait(list(jobs.values()))
+
+    def _job(self, found: JobObject) -> None:
+        if self._is_ours(found.metadata):
+            if self._known is not None:
+                self._known.add(found.metadata.name)
+            self._events.put_nowait(found)
+
+    def _job_gone(self, found: JobObject) -> None:
+        if self._is_ours(found.metadata):
+            name = found.metadata.name
+            self._endings.pop(name, None)
+            if self._known is not None:
+                self._known.discard(name)
+            self._events.put_nowait(Gone(name))
+
+    def _unsure(self, reason: str) -> None:
+        self._made = None
+        self._events.put_nowait(Unsure(reason))
+
+    def _pod(self, pod: Pod) -> None:
+        name = (pod.metadata.labels or {}).get(JOB_NAME_LABEL)
+        if not name or (self._known is not None and name not in self._known):
+            return
+        known = self._endings.get(name)
+        new = ending(pod)
+        if known is None or known.created <= new.created:
+            self._endings[name] = new
+
+    async def _change(self, event: list[JobObject] | JobObject | Gone | Unsure) -> Change | None:
+        match event:
+            case list(found):
+                return Listed(tuple([job for each in found if (job := await self._read(each))]))
+            case JobObject():
+                job = await self._read(event)
+                return Changed(job) if job else None
+            case _:
+                return event
+
+    async def _read(self, found: JobObject) -> Job | None:
+        """None for one that isn't the manager's, though it claims to belong to a queue."""
+        name = found.metadata.name
+        done = DONE_LABEL in (found.metadata.labels or {})
+        known = self._endings.get(name)
+        if finished_condition(found) and not done and (known is None or known.exit_code is None):
+            await self._ask_for_pods(name)
+        try:
+            return read_job(found, self._endings.get(name))
+        except ValueError:
+            return None
+
+    async def _ask_for_pods(self, job: str) -> None:
+        """A Job can be over before the watch shows its pod's end; is there still a pod?"""
+        asked = {"labelSelector": f"{JOB_NAME_LABEL}={job}"}
+        pause = 1.0
+        while True:
+            try:
+                for pod in decoded(await self._transport.ask("GET", self._pods_path, asked), Pods).items:
+                    self._pod(pod)
+                return
+            except ApiError as error:
+                await asyncio.sleep(error.retry_after or pause)
+                pause = min(pause * 2, 30.0)
+
+    async def _get(self, job: str) -> JobObject | None:
+        try:
+            return decoded(await self._transport.ask("GET", f"{self._jobs_path}/{job}"), JobObject)
+        except ApiError as error:
+            if error.status == 404:
+                return None
+            raise
+
+
+@contextlib.contextmanager
+def _refusing() -> Iterator[None]:
+    try:
+        yield
+    except ApiError as error:
+        raise Refused(str(error), error.retry_after) from None

@@ -1,0 +1,168 @@
+"""Following all objects of a kind: list in pages, then watch; list anew when the server lost our place."""
+
+import asyncio
+import contextlib
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+import msgspec
+import urllib3
+
+from wqc.runtime.logs import log
+from wqc.runtime.stores.kubernetes.objects import Bookmark, Event, ListMetadata, Status
+from wqc.runtime.stores.kubernetes.transport import ApiError, Transport, lines
+
+PAGE = 500
+WATCH_SECONDS = 300
+"""After so long the server ends a watch; the next one goes on from there."""
+SILENCE = 70.0
+"""Bookmarks come each minute: a connection that is silent for longer is dead."""
+LONGEST_PAUSE = 30.0
+
+Object = TypeVar("Object")
+
+
+class Page(Protocol[Object]):
+    @property
+    def metadata(self) -> ListMetadata: ...
+
+    @property
+    def items(self) -> list[Object]: ...
+
+
+@dataclass(frozen=True)
+class Followed(Generic[Object]):
+    """Whom to tell what is there. All are called on the event loop."""
+
+    begin: Callable[[], None]
+    """A listing begins."""
+    listed: Callable[[list[Object]], None]
+    changed: Callable[[Object], None]
+    gone: Callable[[Object], None]
+    unsure: Callable[[str], None]
+    """What was told may be out of date, until the next `listed`."""
+
+
+class _Ended(Exception):
+    """The watch ended as it should; the next goes on from where it was."""
+
+
+async def follow(
+    transport: Transport,
+    path: str,
+    query: Mapping[str, str],
+    page: type[Page[Object]],
+    kind: type[Object],
+    told: Followed[Object],
+) -> None:
+    """Never returns."""
+    pause = 0.0
+    while True:
+        try:
+            told.begin()
+            found, version = await _list(transport, path, query, page)
+            told.listed(found)
+            pause = 0.0
+            while True:
+                version = await _watch(transport, path, query, version, kind, told)
+        except ApiError as error:
+            if error.status == 410:
+                continue
+            told.unsure(str(error))
+            pause = error.retry_after or min(max(1.0, pause * 2), LONGEST_PAUSE)
+            log(logging.WARNING, "watch failed", path=path, reason=str(error), pause=pause)
+            await asyncio.sleep(pause)
+
+
+async def _list(
+    transport: Transport, path: str, query: Mapping[str, str], page: type[Page[Object]]
+) -> tuple[list[Object], str]:
+    found: list[Object] = []
+    following = ""
+    while True:
+        asked = {**query, "limit": str(PAGE)} | ({"continue": following} if following else {})
+        answer = decoded(await transport.ask("GET", path, asked), page)
+        found += answer.items
+        following = answer.metadata.continue_
+        if not following:
+            return found, answer.metadata.resource_version
+
+
+async def _watch(
+    transport: Transport,
+    path: str,
+    query: Mapping[str, str],
+    version: str,
+    kind: type[Object],
+    told: Followed[Object],
+) -> str:
+    """Until the server ends it; the version to go on from. Raises ApiError."""
+    asked = {
+        **query,
+        "watch": "true",
+        "allowWatchBookmarks": "true",
+        "resourceVersion": version,
+        "timeoutSeconds": str(WATCH_SECONDS),
+    }
+    answer = await asyncio.to_thread(transport.stream, path, asked, SILENCE)
+    arrived: asyncio.Queue[list[bytes] | Exception] = asyncio.Queue(maxsize=64)
+    reader = threading.Thread(
+        target=_read, args=(answer, arrived, asyncio.get_running_loop()), daemon=True, name=f"watch {path}"
+    )
+    reader.start()
+    try:
+        while True:
+            batch = await arrived.get()
+            if isinstance(batch, _Ended):
+                return version
+            if isinstance(batch, Exception):
+                raise ApiError(0, f"the watch broke off: {batch}")
+            for line in batch:
+                version = _tell(line, kind, told)
+    finally:
+        with contextlib.suppress(Exception):
+            answer.shutdown()  # type: ignore[attr-defined,unused-ignore]
+
+
+def _read(
+    answer: urllib3.BaseHTTPResponse,
+    arrived: "asyncio.Queue[list[bytes] | Exception]",
+    loop: asyncio.AbstractEventLoop,
+) -> None:
+    def put(what: Any) -> None:
+        asyncio.run_coroutine_threadsafe(arrived.put(what), loop).result(SILENCE)
+
+    end: Exception = _Ended()
+    with contextlib.suppress(Exception):
+        try:
+            for batch in lines(answer):
+                put(batch)
+        except Exception as error:
+            end = error
+        put(end)
+
+
+def _tell(line: bytes, kind: type[Object], told: Followed[Object]) -> str:
+    """The version that the line brought us to. Raises ApiError for what the server reports."""
+    event = decoded(line, Event)
+    if event.type == "ERROR":
+        status = decoded(event.object, Status)
+        raise ApiError(status.code, status.message)
+    if event.type != "BOOKMARK":
+        found = decoded(event.object, kind)
+        (told.gone if event.type == "DELETED" else told.changed)(found)
+    return decoded(event.object, Bookmark).metadata.resource_version
+
+
+Shape = TypeVar("Shape")
+
+
+def decoded(content: bytes | msgspec.Raw, shape: type[Shape]) -> Shape:
+    """Raises ApiError for what the API server can't have meant."""
+    try:
+        return msgspec.json.decode(content, type=shape)
+    except msgspec.MsgspecError as error:
+        raise ApiError(0, f"the API server's answer can't be read: {error}") from None
