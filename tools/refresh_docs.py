@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 _BLOCK = re.compile(
-    r"^<!-- \$ (?P<command>.+) -->\n(?P<open>```(?P<language>\w*)[^\n]*)\n(?P<body>.*?)^```$", re.M | re.S
+    r"^<!-- \$ (?P<command>[^\n]+) -->\n(?P<open>```(?P<language>\w*)[^\n]*)\n(?P<body>.*?)^```$", re.M | re.S
 )
 
 
