@@ -20,27 +20,22 @@ class Unusable(Exception):
 
 def read(path: str) -> Source:
     """The file, or standard input for `-`. Raises `Trouble`."""
+    return read_with_bytes(path)[0]
+
+
+def read_with_bytes(path: str) -> tuple[Source, bytes]:
+    """The file, and its bytes as they are. Raises `Trouble`."""
     name = STDIN if path == "-" else path
     try:
-        return Source(name, text(path))
+        data = _bytes(path)
+        return Source(name, _text(data)), data
     except Unusable as why:
         raise Trouble(f"cannot read {name}: {why}") from None
 
 
 def text(path: str) -> str:
     """The file's text with `\\n` line ends and without a byte order mark. Raises `Unusable`."""
-    data = _bytes(path)
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise Unusable("it is UTF-16; save it as UTF-8")
-    if b"\0" in data:
-        raise Unusable(f"{_place(data, data.index(0))} is NUL, so this is no text file")
-    try:
-        decoded = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        # the error's places don't count a byte order mark
-        start = error.start + len(data) - len(error.object)
-        raise Unusable(f"{_place(data, start)} is not UTF-8 (0x{data[start]:02x})") from None
-    return decoded.replace("\r\n", "\n")
+    return _text(_bytes(path))
 
 
 def replace(path: str, content: str) -> None:
@@ -79,6 +74,20 @@ def _bytes(path: str) -> bytes:
     if len(data) > LIMIT:
         raise Unusable(f"it has more than {LIMIT >> 20} MiB")
     return data
+
+
+def _text(data: bytes) -> str:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise Unusable("it is UTF-16; save it as UTF-8")
+    if b"\0" in data:
+        raise Unusable(f"{_place(data, data.index(0))} is NUL, so this is no text file")
+    try:
+        decoded = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # the error's places don't count a byte order mark
+        start = error.start + len(data) - len(error.object)
+        raise Unusable(f"{_place(data, start)} is not UTF-8 (0x{data[start]:02x})") from None
+    return decoded.replace("\r\n", "\n")
 
 
 def _place(data: bytes, offset: int) -> str:
