@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from wqc.checks.graph import check_graph
+from wqc.checks.rates import check_rates
 from wqc.checks.renames import check_renames
 from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.source import Source
@@ -90,6 +91,7 @@ def checks(flow: Flow, options: Options) -> list[Finding]:
     return [
         *check_graph(flow),
         *check_renames(flow.workflow, options.earlier_queues(flow.workflow.name)),
+        *check_rates(flow),
     ]
 
 

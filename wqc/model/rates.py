@@ -14,17 +14,26 @@ def rates_of(nodes: Mapping[str, Node], order: Iterable[str], streams: Streams) 
 
     Items fail in a queue as its `failure_rate` says, and never in another node. A splitter's cases are
     taken to exclude each other as far as their shares allow. Unknown is what a source without `arrives`
-    lists, and what follows.
+    lists, and what follows; only a list in the file itself gets no new items.
     """
-    rates: dict[StreamRef, float] = {}
-    for name in order:
-        node = nodes[name]
-        for output in streams.outputs(node):
-            share = _share(node, output)
-            for member, rate in _parts(node, output, streams, rates).items():
-                if rate is not None:
-                    rates[StreamRef(name, output, member)] = rate * share
-    return rates
+    starts = {
+        name: dict.fromkeys(node.members or ("",), _arrivals(node))
+        for name, node in nodes.items()
+        if isinstance(node, Source)
+    }
+    return _spread(nodes, order, streams, starts)
+
+
+def backlog_of(nodes: Mapping[str, Node], order: Iterable[str], streams: Streams) -> Rates:
+    """How many items are known to wait at the start, before any queue has worked."""
+    starts: dict[str, Mapping[str, float | None]] = {}
+    for name, node in nodes.items():
+        if isinstance(node, Source):
+            options = node.members or {"": node.options}
+            starts[name] = {member: float(len(given.get("items", ()))) for member, given in options.items()}
+        elif isinstance(node, Queue):
+            starts[name] = dict.fromkeys(streams.lanes(node) or ("",), 0.0)
+    return _spread(nodes, order, streams, starts)
 
 
 def arriving(stream: StreamRef, streams: Streams, rates: Rates) -> dict[str, float | None]:
@@ -40,17 +49,39 @@ def attempts_per_item(queue: Queue) -> float:
     return sum(queue.failure_rate**attempt for attempt in range(queue.retries + 1))
 
 
-def _parts(node: Node, output: str, streams: Streams, rates: Rates) -> dict[str, float | None]:
+def _arrivals(source: Source) -> float | None:
+    if source.arrives is not None:
+        return 1 / source.arrives.seconds
+    return 0.0 if source.kind == "items" else None
+
+
+def _spread(
+    nodes: Mapping[str, Node],
+    order: Iterable[str],
+    streams: Streams,
+    starts: Mapping[str, Mapping[str, float | None]],
+) -> dict[StreamRef, float]:
+    """What gets to every stream. `starts` has, by member, what nodes put out whatever they read."""
+    amounts: dict[StreamRef, float] = {}
+    for name in order:
+        node = nodes[name]
+        for output in streams.outputs(node):
+            parts = starts[name] if name in starts else _parts(node, output, streams, amounts)
+            share = _share(node, output)
+            for member, amount in parts.items():
+                if amount is not None:
+                    amounts[StreamRef(name, output, member)] = amount * share
+    return amounts
+
+
+def _parts(node: Node, output: str, streams: Streams, amounts: Rates) -> dict[str, float | None]:
     """What is read, by member of the output that it would go to if all of it went there."""
-    if isinstance(node, Source):
-        rate = None if node.arrives is None else 1 / node.arrives.seconds
-        return dict.fromkeys(node.members or ("",), rate)
     if isinstance(node, Sharder) and output == "":
-        total = _total(arriving(node.source, streams, rates).values())
+        total = _total(arriving(node.source, streams, amounts).values())
         return dict.fromkeys(node.shards, None if total is None else total / len(node.shards))
-    read = [arriving(source, streams, rates) for source in inputs(node)]
+    read = [arriving(source, streams, amounts) for source in inputs(node)]
     if isinstance(node, Merger | Sharder):
-        return {"": _total(rate for each in read for rate in each.values())}
+        return {"": _total(amount for each in read for amount in each.values())}
     return read[0]
 
 
