@@ -6,8 +6,9 @@ from argparse import ArgumentParser, Namespace
 from wqc.cli import files
 from wqc.cli.arguments import add_compiler_options, add_findings_options
 from wqc.cli.compiler import options
+from wqc.cli.each import each
 from wqc.cli.report import report
-from wqc.cli.status import Status, Trouble, status_of
+from wqc.cli.status import Status, status_of
 from wqc.diagnostics.finding import Finding
 from wqc.pipeline import check
 
@@ -22,20 +23,18 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> Status:
-    """One report over all files; one that can't be read doesn't hide what is wrong with the others."""
+    """One report over all files."""
     chosen = options(arguments)
+    # a mistake in what two files import is reported once
     findings: dict[Finding, None] = {}
-    status = Status.CLEAN
-    for path in arguments.files:
-        try:
-            source = files.read(path)
-        except Trouble as trouble:
-            print(f"wqc: {trouble}", file=sys.stderr)
-            status = Status.TROUBLE
-            continue
-        # a file that two others import is reported once
-        findings |= dict.fromkeys(check(source, chosen).findings)
+
+    def check_one(path: str) -> Status:
+        found = check(files.read(path), chosen).findings
+        findings.update(dict.fromkeys(found))
+        return status_of(found)
+
+    status = each(arguments.files, check_one)
     report(list(findings), arguments, sys.stdout)
     if arguments.format == "text" and not findings and status is Status.CLEAN:
         print("no errors, no warnings")
-    return max(status, status_of(findings))
+    return status
