@@ -1,13 +1,13 @@
 """The compiler as a list of named steps. Nothing here reads, writes or prints."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from wqc.checks.graph import check_graph
 from wqc.checks.rates import check_rates
 from wqc.checks.renames import check_renames
-from wqc.diagnostics.finding import Finding
+from wqc.diagnostics.finding import Finding, Level
 from wqc.diagnostics.source import Source
 from wqc.language.imports import Unreadable, load
 from wqc.language.lower import lower
@@ -81,6 +81,8 @@ def check(source: Source, options: Options) -> Checked:
     findings += more
     if workflow is None:
         return Checked(tuple(findings))
+    if any(finding.level is Level.ERROR for finding in findings):
+        workflow = replace(workflow, complete=False)
     flow = flow_of(workflow)
     findings += checks(flow, options)
     return Checked(tuple(findings), workflow, flow)

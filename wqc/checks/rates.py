@@ -207,6 +207,8 @@ def _unknown(flow: Flow) -> Iterator[Finding]:
         if queue.takes is None:
             worker = queue.worker
             missing[worker.name] = Label(worker.declaration.name_span, f"`{worker.name}` has no `takes`")
+    if not missing:  # they read something that isn't there, which was reported
+        return
     first, *others = missing.values()
     yield mistakes.unknown_rates(first.span, unknown, first.text, others)
 

@@ -10,6 +10,11 @@ source s: items { items = ["a"] }
 worker k { image = "example.com/k:1", command = ["work", "b c"], takes = 2s }
 queue q { from = s, worker = k, parallelism = 2 }
 """
+_FILTER = (
+    'param kind = "a"\n'
+    + _FILE.lstrip().replace("from = s", "from = f")
+    + "filter f { from = s, where = item.name == param.kind }\n"
+)
 
 
 @mistake(
@@ -177,8 +182,8 @@ def single_quotes(meant: str) -> Words:
 @mistake(
     "WQ111",
     Level.ERROR,
-    bad='param kind = "a"\n' + _FILE.lstrip() + 'filter f { from = q, where = item.name == "${kind}" }\n',
-    good='param kind = "a"\n' + _FILE.lstrip() + "filter f { from = q, where = item.name == param.kind }\n",
+    bad=_FILTER.replace("param.kind", '"${kind}"'),
+    good=_FILTER,
     blocking=True,
 )
 def hole_in_condition(name: str) -> Words:

@@ -79,7 +79,7 @@ def unknown_name(what: str, word: str, known: Sequence[str]) -> Words:
 @mistake(
     "WQ205",
     Level.ERROR,
-    bad=_QUEUE + "queue q { from = q, worker = k }\n",
+    bad=_QUEUE + "queue q { from = s, worker = k }\n",
     good=_QUEUE + "queue r { from = q, worker = k }\n",
     blocking=True,
 )

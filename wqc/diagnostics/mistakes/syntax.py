@@ -14,7 +14,7 @@ queue q {
   retries = 2
 }
 filter f { from = q, where = item.name == "a" && true }
-copier c { from = f }
+carrier c: kafka { from = f, brokers = "kafka:9092", topic = "done" }
 """
 
 
