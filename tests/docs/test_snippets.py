@@ -1,7 +1,7 @@
 """The `.wq` code in README and docs compiles.
 
 A block that begins with `wq` is a whole workflow, without errors or warnings. `wq fragment` is some blocks of
-one: what they mention and don't declare is added. `wq wrong` shows a mistake, so it must have findings. `wqp` is
+one: what they mention and do not declare is added. `wq wrong` shows a mistake, so it has findings. `wqp` is
 a file of values. (docs/reference is generated; the registry of mistakes has its own test of its samples.)
 """
 
