@@ -16,6 +16,7 @@ workflow w
 source s: items { items = ["a"], arrives = 1m }
 worker k { image = "example.com/k:1", command = ["k"], cpu = 1, memory = 1Gi, takes = 1s }
 queue q { from = s, worker = k }
+manager { image = "example.com/wqc-runtime:0.1.0" }
 """
 
 

@@ -11,9 +11,10 @@ from support.command import Ran, wqc
 
 GOOD = """\
 workflow w
-source s: items { items = ["a"] }
-worker k { image = "example.com/k:1", cpu = 1, memory = 1Gi, takes = 1s }
+source s: items { items = ["a"], arrives = 1h }
+worker k { image = "example.com/k:1", cpu = 1, memory = 1Gi, takes = 1m }
 queue q { from = s, worker = k }
+manager { image = "example.com/wqc-runtime:0.1.0" }
 """
 BAD = GOOD.replace("worker = k", "worker = j")
 FOUND = """\
@@ -30,7 +31,7 @@ help: there is `k`
 
 def test_a_clean_file(tmp_path: Path) -> None:
     (tmp_path / "w.wq").write_text(GOOD)
-    assert wqc("check", "w.wq", folder=tmp_path, given="").status == 0
+    assert wqc("check", "w.wq", "--notes", folder=tmp_path) == Ran(0, "no errors, no warnings\n", "")
 
 
 def test_a_mistake(tmp_path: Path) -> None:

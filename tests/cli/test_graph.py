@@ -10,6 +10,7 @@ workflow w
 source s: items { items = ["a"], arrives = 1m }
 worker k { image = "example.com/k:1", cpu = 1, memory = 1Gi, takes = 1s }
 queue q { from = s, worker = k }
+manager { image = "example.com/wqc-runtime:0.1.0" }
 """
 TREE = """\
 w

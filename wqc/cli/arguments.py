@@ -108,6 +108,7 @@ def add_compiler_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--params", metavar="FILE", action="append", default=[], help="set the params of a .wqp file"
     )
+    parser.add_argument("--image", default="", help="the runtime image, where the workflow names none")
     parser.add_argument(
         "--kubernetes-version",
         metavar="VERSION",

@@ -36,7 +36,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--force", action="store_true", help="overwrite files that were changed by hand since wqc wrote them"
     )
-    parser.add_argument("--image", default="", help="the runtime image, where the workflow names none")
     add_compiler_options(parser)
     add_findings_options(parser)
 
@@ -45,7 +44,7 @@ def run(arguments: Namespace) -> Status:
     """Nothing is written unless all files are without errors."""
     if arguments.output is None and not arguments.stdout:
         raise Trouble("build needs -o DIR, the folder to write to, or --stdout")
-    chosen = options(arguments, image=arguments.image, earlier_queues=_earlier_queues(arguments.output))
+    chosen = options(arguments, earlier_queues=_earlier_queues(arguments.output))
     sources = [files.read(path) for path in arguments.files]
     built = [build(source, chosen) for source in sources]
     findings = list(dict.fromkeys(finding for one in built for finding in one.checked.findings))

@@ -9,10 +9,7 @@ from wqc.pipeline import Options, no_earlier_build
 
 
 def options(
-    arguments: Namespace,
-    *,
-    image: str = "",
-    earlier_queues: Callable[[str], tuple[str, ...]] = no_earlier_build,
+    arguments: Namespace, *, earlier_queues: Callable[[str], tuple[str, ...]] = no_earlier_build
 ) -> Options:
     """Reads the `.wqp` files. Raises `Trouble`."""
     return Options(
@@ -20,6 +17,6 @@ def options(
         params=tuple(arguments.param),
         params_files=tuple(files.read(path) for path in arguments.params),
         kubernetes_version=arguments.kubernetes_version,
-        image=image,
+        image=arguments.image,
         earlier_queues=earlier_queues,
     )
