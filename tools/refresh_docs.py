@@ -1,7 +1,7 @@
 """Puts what commands print into the documentation, so that it shows what really comes out.
 
 A line `<!-- $ COMMAND -->` before a fenced block makes the block hold the command's output; a block of
-language `console` shows the command too. Commands run in the repository's root, with this Python's own `wqc`.
+language `console` shows the command and standard error too. Commands run in the repository's root, with this Python's own `wqc`.
 
 usage: refresh_docs.py [--check] [FILE ...]    --check writes nothing and exits 1 if anything is out of date
 """
@@ -32,25 +32,28 @@ def refreshed(text: str) -> str:
 
     def block(match: re.Match[str]) -> str:
         command = match["command"]
-        shown = f"$ {command}\n" if match["language"] == "console" else ""
-        return f"<!-- $ {command} -->\n{match['open']}\n{shown}{_output(command)}```"
+        if match["language"] == "console":
+            output = f"$ {command}\n{_output(command, errors=True)}"
+        else:
+            output = _output(command, errors=False)
+        return f"<!-- $ {command} -->\n{match['open']}\n{output}```"
 
     return _BLOCK.sub(block, text)
 
 
 @cache
-def _output(command: str) -> str:
-    """What it prints, both streams in order. Exit code 1 is a difference or a finding shown on purpose."""
+def _output(command: str, *, errors: bool) -> str:
+    """What it prints, with `errors` on either stream. Exit code 1 is a difference or a finding shown on purpose."""
     ran = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command}"],
         cwd=ROOT,
         env=_environment(),
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stderr=subprocess.STDOUT if errors else subprocess.PIPE,
         text=True,
     )
     if ran.returncode > 1:
-        raise CommandFailed(f"{command}: exit code {ran.returncode}: {ran.stdout.strip()}")
+        raise CommandFailed(f"{command}: exit code {ran.returncode}: {ran.stdout}{ran.stderr or ''}")
     text = "".join(f"{line.rstrip()}\n" for line in ran.stdout.splitlines())
     if "```" in text:
         raise CommandFailed(f"{command} prints ```, which would end its block")
