@@ -1,7 +1,8 @@
 """Puts what commands print into the documentation, so that it shows what really comes out.
 
 A line `<!-- $ COMMAND -->` before a fenced block makes the block hold the command's output; a block of
-language `console` shows the command and standard error too. Commands run in the repository's root, with this Python's own `wqc`.
+language `console` shows the command and standard error too. Commands run in the repository's root, with this
+Python's own `wqc`.
 
 usage: refresh_docs.py [--check] [FILE ...]    --check writes nothing and exits 1 if anything is out of date
 """
@@ -43,7 +44,7 @@ def refreshed(text: str) -> str:
 
 @cache
 def _output(command: str, *, errors: bool) -> str:
-    """What it prints, with `errors` on either stream. Exit code 1 is a difference or a finding shown on purpose."""
+    """What it prints, with `errors` on both streams. Exit code 1 is a difference or finding shown on purpose."""
     ran = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command}"],
         cwd=ROOT,
