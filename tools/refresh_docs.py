@@ -44,7 +44,7 @@ def refreshed(text: str) -> str:
 
 @cache
 def _output(command: str, *, errors: bool) -> str:
-    """What it prints, with `errors` on both streams. Exit code 1 is a difference or finding shown on purpose."""
+    """What it prints, with `errors` on both streams. Exit code 1 is a difference or finding to show."""
     ran = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command}"],
         cwd=ROOT,
