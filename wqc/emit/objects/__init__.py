@@ -1,0 +1,1 @@
+"""What is written, as frozen views: one module per kind of file, with values that a template only prints."""

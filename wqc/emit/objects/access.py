@@ -1,0 +1,64 @@
+"""`access.yaml`: service accounts, and what the manager may do."""
+
+from dataclasses import dataclass, replace
+
+from wqc.contract.names import object_name
+from wqc.emit.objects.metadata import Metadata, of_workflow
+from wqc.emit.objects.workers import SERVICE_ACCOUNT
+from wqc.model.nodes import Queue
+from wqc.model.workflow import Workflow
+
+MANAGER = "manager"
+STATE = "state"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`why` is a comment. Without `names` it holds for all objects of the kind."""
+
+    why: str
+    group: str
+    resource: str
+    verbs: tuple[str, ...]
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AccessFile:
+    """`manager` is None for a workflow of batches alone."""
+
+    file: str
+    worker: Metadata
+    manager: Metadata | None
+    rules: tuple[Rule, ...]
+
+
+def access_file(workflow: Workflow, has_manager: bool) -> AccessFile:
+    manager = replace(of_workflow(workflow, MANAGER), app=object_name(workflow.name)) if has_manager else None
+    worker = replace(of_workflow(workflow, SERVICE_ACCOUNT), app=object_name(workflow.name))
+    return AccessFile("access.yaml", worker, manager, _rules(workflow) if has_manager else ())
+
+
+def _rules(workflow: Workflow) -> tuple[Rule, ...]:
+    queues = [node.name for node in workflow.nodes.values() if isinstance(node, Queue)]
+    own = tuple(object_name(workflow.name, name) for name in queues)
+    state = object_name(workflow.name, STATE)
+    lease = object_name(workflow.name, MANAGER)
+    rules = [
+        Rule(
+            "one Job is one attempt at an item", "batch", "jobs", ("create", "get", "list", "patch", "watch")
+        ),
+        Rule("results are read from pods", "", "pods", ("get", "list", "watch")),
+        Rule("why a Job has no pod is said in Events alone", "", "events", ("create", "list", "patch")),
+        Rule(
+            "finished items are remembered in ConfigMaps named by hash",
+            "",
+            "configmaps",
+            ("create", "delete", "list"),
+        ),
+        Rule("the queues' settings, and what isn't in git", "", "configmaps", ("get",), own),
+        Rule("", "", "configmaps", ("get", "patch", "update"), (state,)),
+        Rule("one manager at a time", "coordination.k8s.io", "leases", ("create",)),
+        Rule("", "coordination.k8s.io", "leases", ("get", "update"), (lease,)),
+    ]
+    return tuple(rule for rule in rules if rule.names or rule.verbs != ("get",))

@@ -1,0 +1,115 @@
+"""The settings files that the manager and its ambassadors read, as plain data without what is a default."""
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from decimal import Decimal
+from typing import Any
+
+from wqc.contract.settings import (
+    CarrierSettings,
+    Lane,
+    Parallelism,
+    QueueSettings,
+    Rollout,
+    Setting,
+    SourceSettings,
+)
+from wqc.language.values import Duration, Memory, Pvc, Secret
+from wqc.model.nodes import Carrier, Queue, Sharder, Source
+
+SECRETS_FOLDER = "/etc/wqc-secrets"
+_FILES = ("tls",)
+
+
+def of_queue(
+    queue: Queue, lanes: tuple[str, ...], sharder: Sharder | None, arrives: float | None
+) -> QueueSettings:
+    """`sharder` made the lanes, if one did; `arrives` is the mean time between two items in seconds."""
+    parallelism = Parallelism(queue.parallelism.low, queue.parallelism.high)
+    rollout = Rollout(sharder.order, sharder.prove) if sharder and sharder.order else None
+    return QueueSettings(
+        queue=queue.name,
+        lanes=tuple(Lane(lane, parallelism, _selector(sharder, lane)) for lane in lanes or ("",)),
+        retries=queue.retries,
+        result=queue.result,
+        rework=queue.rework,
+        poison=queue.poison,
+        deadline=queue.deadline.seconds,
+        handover=queue.handover,
+        failed_limit=queue.failed_limit,
+        keep=queue.keep.seconds,
+        paused=queue.paused,
+        formerly=queue.formerly,
+        arrives=arrives,
+        takes=queue.takes.seconds if queue.takes else None,
+        rollout=rollout,
+    )
+
+
+def of_source(source: Source, names: Mapping[tuple[str, Secret], str]) -> SourceSettings:
+    """`names` are the environment variables of credentials, by attribute and Secret."""
+    members = {member: _options(options, names) for member, options in source.members.items()}
+    return SourceSettings(source.name, source.kind, _options(source.options, names), members)
+
+
+def of_carrier(carrier: Carrier, names: Mapping[tuple[str, Secret], str]) -> CarrierSettings:
+    return CarrierSettings(carrier.name, carrier.kind, _options(carrier.options, names))
+
+
+def is_file(attribute: str) -> bool:
+    """Whether a secret of this attribute is read as a file and not from the environment."""
+    return attribute in _FILES
+
+
+def secret_path(secret: Secret) -> str:
+    return f"{SECRETS_FOLDER}/{secret.name}/{secret.key or 'ca.crt'}"
+
+
+def plain(settings: Any) -> Any:
+    """A settings dataclass as maps and lists; fields that have their default are left out."""
+    if is_dataclass(settings):
+        return {
+            field.name: plain(value)
+            for field in fields(settings)
+            if (value := getattr(settings, field.name)) != _default(field)
+        }
+    if isinstance(settings, Mapping):
+        return {key: plain(value) for key, value in settings.items()}
+    if isinstance(settings, tuple | list):
+        return [plain(value) for value in settings]
+    return settings
+
+
+def _default(field: Any) -> Any:
+    return field.default if field.default_factory is MISSING else field.default_factory()
+
+
+def _selector(sharder: Sharder | None, lane: str) -> dict[str, str]:
+    nodes = sharder.shards.get(lane) if sharder else None
+    return dict(nodes.labels) if nodes else {}
+
+
+def _options(options: Mapping[str, Any], names: Mapping[tuple[str, Secret], str]) -> dict[str, Setting]:
+    return {
+        name: _setting(name, value, names) for name, value in options.items() if not isinstance(value, Pvc)
+    }
+
+
+def _setting(name: str, value: Any, names: Mapping[tuple[str, Secret], str]) -> Setting:
+    match value:
+        case Secret():
+            return {"file": secret_path(value)} if is_file(name) else {"env": names[name, value]}
+        case Duration():
+            return value.seconds
+        case Memory():
+            return value.bytes
+        case Decimal():
+            return int(value) if value == int(value) else float(value)
+        case Mapping():
+            return {key: _setting("", each, names) for key, each in value.items()}
+        case tuple() | list():
+            return [_setting("", each, names) for each in value]
+        case None | bool() | int() | float() | str():
+            return value
+        case _:
+            return str(value)
