@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from wqc.checks.conditions import check_conditions
 from wqc.checks.graph import check_graph
 from wqc.checks.rates import check_rates
 from wqc.checks.renames import check_renames
@@ -93,6 +94,7 @@ def checks(flow: Flow, options: Options) -> list[Finding]:
     return [
         *check_graph(flow),
         *check_renames(flow.workflow, options.earlier_queues(flow.workflow.name)),
+        *check_conditions(flow),
         *check_rates(flow),
     ]
 

@@ -13,6 +13,7 @@ from wqc.language import measures, syntax
 from wqc.language.describe import type_words, value_words
 from wqc.language.schema import FUNCTIONS, NAME
 from wqc.language.scope import Scope
+from wqc.language.strings import uncommented
 from wqc.language.types import (
     Attribute,
     CallOf,
@@ -333,7 +334,7 @@ class Coercion:
         return keys
 
     def _condition(self, value: syntax.Value, type: Cel, scope: Scope, place: Place) -> Any:
-        return Condition(value.span.text, value.span)
+        return Condition(uncommented(value.span.text), value.span)
 
     def _data(self, value: syntax.Value, type: Data, scope: Scope, place: Place) -> Raw | Invalid:
         match value:

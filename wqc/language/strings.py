@@ -11,6 +11,9 @@ from wqc.language.syntax import Name
 
 _SPECIAL = re.compile(r"\\u([0-9A-Fa-f]{4})|\\(.)|\$\$\{|\$\{([^}]*)(\}?)")
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}
+_QUOTED = re.compile(
+    r"""(?P<string>"{3}(?s:.*?)"{3}|'{3}(?s:.*?)'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|[ \t]*#[^\n]*"""
+)
 _PARAM = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*")
 
 
@@ -48,6 +51,20 @@ def decoded(source: Source, start: int, end: int) -> tuple[tuple[str | Name, ...
     if after := "".join(literal):
         parts.append(after)
     return tuple(parts), findings
+
+
+def uncommented(condition: str) -> str:
+    """A condition's text without its comments; what remains keeps its line and column."""
+    return _QUOTED.sub(lambda match: match["string"] or "", condition) if "#" in condition else condition
+
+
+def blanked(condition: str) -> str:
+    """A condition's text with quotes instead of its strings' letters and blanks instead of its comments."""
+
+    def blank(match: re.Match[str]) -> str:
+        return re.sub(r"[^\n]", '"' if match["string"] else " ", match.group())
+
+    return _QUOTED.sub(blank, condition)
 
 
 def decimal(text: str) -> str:

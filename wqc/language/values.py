@@ -80,7 +80,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A CEL expression (https://cel.dev), unparsed; `span` covers its text."""
+    """A CEL expression (https://cel.dev), unparsed, without comments; `span` covers its text."""
 
     text: str
     span: Span = field(compare=False, repr=False)
