@@ -6,11 +6,20 @@ from typing import TYPE_CHECKING
 
 from wqc.checks.conditions import check_conditions
 from wqc.checks.graph import check_graph
+from wqc.checks.kubernetes import check_kubernetes
 from wqc.checks.rates import check_rates
 from wqc.checks.renames import check_renames
+from wqc.checks.security import check_security
+from wqc.checks.silencers import silence
 from wqc.diagnostics.finding import Finding, Level
+from wqc.diagnostics.order import in_order
 from wqc.diagnostics.source import Source
-from wqc.language.imports import Unreadable, load
+from wqc.emit.lock import sealed
+from wqc.emit.objects.folder import folder, remembered
+from wqc.emit.objects.metadata import Identity
+from wqc.emit.placement import place
+from wqc.emit.render import render
+from wqc.language.imports import Module, Unreadable, load
 from wqc.language.lower import lower
 from wqc.language.params import command_line_settings, file_settings
 from wqc.model.flow import Flow, flow_of
@@ -65,10 +74,11 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """`files` maps file names to their text; empty if any finding is an error."""
+    """`files` maps file names to their text, `objects` lists what they hold; none if a finding is an error."""
 
     checked: Checked
     files: Mapping[str, str] = field(default_factory=dict)
+    objects: tuple[Identity, ...] = ()
 
 
 def check(source: Source, options: Options) -> Checked:
@@ -81,12 +91,12 @@ def check(source: Source, options: Options) -> Checked:
     workflow, more = resolve(program)
     findings += more
     if workflow is None:
-        return Checked(tuple(findings))
+        return Checked(reported(findings, module))
     if any(finding.level is Level.ERROR for finding in findings):
         workflow = replace(workflow, complete=False)
     flow = flow_of(workflow)
     findings += checks(flow, options)
-    return Checked(tuple(findings), workflow, flow)
+    return Checked(reported(findings, module), workflow, flow)
 
 
 def checks(flow: Flow, options: Options) -> list[Finding]:
@@ -96,10 +106,22 @@ def checks(flow: Flow, options: Options) -> list[Finding]:
         *check_renames(flow.workflow, options.earlier_queues(flow.workflow.name)),
         *check_conditions(flow),
         *check_rates(flow),
+        *check_kubernetes(flow.workflow, options.kubernetes_version, options.image),
+        *check_security(flow.workflow, options.kubernetes_version),
     ]
+
+
+def reported(findings: list[Finding], module: Module) -> tuple[Finding, ...]:
+    """What no silencer allows, in order."""
+    documents = list(module.documents())
+    return in_order(silence(findings, documents), [document.source.name for document in documents])
 
 
 def build(source: Source, options: Options) -> Built:
     """The folder of one workflow file."""
     checked = check(source, options)
-    return Built(checked)
+    workflow, flow = checked.workflow, checked.flow
+    if workflow is None or flow is None or any(each.level is Level.ERROR for each in checked.findings):
+        return Built(checked)
+    rendered = render(folder(workflow, place(workflow), flow.rates, options.image))
+    return Built(checked, sealed(rendered.files, workflow.name, remembered(workflow)), rendered.objects)

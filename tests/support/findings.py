@@ -28,3 +28,23 @@ def lines(text: str, files: Mapping[str, str] | None = None, **options: object) 
     """Findings of level error, each as a line."""
     found = checked(text, files, **options).findings
     return [line(finding) for finding in found if finding.level.value == "error"]
+
+
+def places(
+    text: str, family: str | tuple[str, ...], files: Mapping[str, str] | None = None, **options: object
+) -> list[str]:
+    """Findings whose code begins with `family`, each as a line, with the text that it points at."""
+    found = checked(text, files, **options).findings
+    return [f"{line(each)} <{each.span.text}>" for each in found if each.code.startswith(family)]
+
+
+def also(text: str, code: str) -> list[str]:
+    """The further places of the one finding of that code, each as `text: label`."""
+    (found,) = (each for each in checked(text).findings if each.code == code)
+    return [f"{label.span.text}: {label.text}" for label in found.also]
+
+
+def advice(text: str, code: str, **options: object) -> list[str]:
+    """The help of the one finding of that code, by line."""
+    (found,) = (each for each in checked(text, **options).findings if each.code == code)
+    return found.help.splitlines()

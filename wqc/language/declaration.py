@@ -5,17 +5,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wqc.diagnostics.source import Span
+from wqc.language import syntax
 from wqc.language.coerce import Invalid
 from wqc.language.types import BlockType
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A typed value (or INVALID), where it stands and where its key does."""
+    """A typed value (or INVALID), where it stands, where its key does, and the value as written."""
 
     value: Any
     span: Span
     key: Span
+    written: syntax.Value
 
 
 @dataclass(frozen=True, slots=True)

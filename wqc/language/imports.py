@@ -1,6 +1,6 @@
 """The files that a workflow imports, and theirs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from wqc.diagnostics.finding import Finding
@@ -22,6 +22,12 @@ class Module:
 
     document: syntax.Document
     imports: Mapping[str, "Module"]
+
+    def documents(self) -> Iterator[syntax.Document]:
+        """Its own, then those of what it imports; one that is imported twice comes twice."""
+        yield self.document
+        for module in self.imports.values():
+            yield from module.documents()
 
 
 def load(source: Source, read: Reader) -> tuple[Module, list[Finding]]:

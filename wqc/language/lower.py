@@ -135,7 +135,7 @@ class _Lowering:
             )
         self._duplicate_keys(block)
         attributes = expand(block, file, self.findings)
-        typed = {"image": Given(INVALID, block.head, block.head)}
+        typed = {"image": Given(INVALID, block.head, block.head, syntax.Broken(block.head))}
         if attributes is not None:
             typed = self._typed(attributes, WORKER, "worker")
         return Declaration("worker", "", block.name.text, WORKER, typed, block.name.span, block.head)
@@ -206,7 +206,7 @@ class _Lowering:
                 )
                 continue
             value = reader.value(entry.value, known[name].type, scope, name)
-            typed[name] = Given(value, entry.value.span, entry.key.span)
+            typed[name] = Given(value, entry.value.span, entry.key.span, entry.value)
         self.findings += reader.findings
         return typed
 

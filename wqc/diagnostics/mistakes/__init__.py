@@ -1,5 +1,31 @@
 """Every mistake, one file per family. Importing this package fills `MISTAKES`."""
 
-from wqc.diagnostics.mistakes import characters, conditions, graph, names, rates, syntax
+from wqc.diagnostics.mistakes import (
+    batches,
+    characters,
+    conditions,
+    graph,
+    kubernetes,
+    names,
+    pods,
+    rates,
+    security,
+    silencers,
+    syntax,
+    volumes,
+)
 
-__all__ = ["characters", "conditions", "graph", "names", "rates", "syntax"]
+__all__ = [
+    "batches",
+    "characters",
+    "conditions",
+    "graph",
+    "kubernetes",
+    "names",
+    "pods",
+    "rates",
+    "security",
+    "silencers",
+    "syntax",
+    "volumes",
+]
