@@ -66,6 +66,7 @@ class _Chunk:
         self.tokens: list[Token] = []
         self.findings: list[Finding] = []
         self.open: list[Token] = []
+        self.stray_end = -1
         self.indents: dict[int, int] = {}
         self.before = self._span(words[last]) if last < len(words) else None
         self._read(first, last)
@@ -130,19 +131,15 @@ class _Chunk:
         """Close what a closing bracket closes; whether it closes anything."""
         kind, opener = token[0], _OPENER[token[0]]
         if not self.open:
-            if self.tokens and self.tokens[-1][0] == "BROKEN":
-                return False
-            self.findings.append(syntax.stray_closer(self._span(token), _SIGN[kind]))
+            self._stray(token)
             return False
         if self.by_indentation and kind == "RBRACE":
             self._close_deeper(token)
         if self.open[-1][0] != opener:
             if opener not in [bracket[0] for bracket in self.open]:
-                if self.tokens[-1][0] == "BROKEN":
-                    return False
                 wrong = self.open[-1]
                 if wrong[0] == "LBRACE" and self._span(wrong).line != self._span(token).line:
-                    self.findings.append(syntax.stray_closer(self._span(token), _SIGN[kind]))
+                    self._stray(token)
                     return False
                 said = syntax.wrong_closer(
                     self._span(token), self._span(wrong), _SIGN[kind], _SIGN[_CLOSER[wrong[0]]]
@@ -157,6 +154,13 @@ class _Chunk:
         self.open.pop()
         self._end_entry(kind, token[1])
         return True
+
+    def _stray(self, token: Token) -> None:
+        """Say so of the first of several, and not of one that may have been part of a broken string."""
+        after_another = not self.source.text[self.stray_end : token[1]].strip(" \t")
+        self.stray_end = token[2]
+        if not after_another and not (self.tokens and self.tokens[-1][0] == "BROKEN"):
+            self.findings.append(syntax.stray_closer(self._span(token), _SIGN[token[0]]))
 
     def _close_deeper(self, token: Token) -> None:
         """A `}` that begins a line closes the bracket whose line is indented as much, if there is one."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wqc.diagnostics.finding import Finding
-from wqc.diagnostics.mistakes.syntax import missing_value
+from wqc.diagnostics.mistakes.syntax import unexpected
 from wqc.diagnostics.source import Source, Span
 from wqc.language.automaton import Automaton
 from wqc.language.builder import Builder
@@ -52,8 +52,6 @@ def parse_params(source: Source) -> ParsedParams:
 
 def parse_value(span: Span) -> ParsedValue:
     """The one value that stands in a span."""
-    if not span.text.strip():
-        return ParsedValue(None, (missing_value(span, "="),))
     value, _, findings = _read(span.source, "single", span.start, span.end)
     return ParsedValue(None if findings else value, findings)
 
@@ -63,7 +61,13 @@ def _read(source: Source, rule: str, start: int, end: int) -> tuple[Any, list[To
     tokens, unmatched = laid_out(source, found.tokens, end)
     builder = Builder(source)
     recovery = Recovery(source, found.findings + unmatched)
-    built = Automaton(tokens, rule, builder).run(recovery)
+    if rule == "single" and len(tokens) == 1:
+        tokens.insert(0, ("_END", end, end))
+    automaton = Automaton(tokens, rule, builder)
+    built = automaton.run(recovery)
+    kind, begin, finish = tokens[automaton.at]
+    if kind != "$END":
+        unmatched.append(unexpected(Span(source, begin, finish), "another", "one value", ""))
     findings = found.findings + unmatched + builder.findings + builder.plain + recovery.findings
     findings.sort(key=lambda finding: (finding.span.start, finding.span.end, finding.code))
     return built, found.comments, tuple(findings)
