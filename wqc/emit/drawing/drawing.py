@@ -77,7 +77,7 @@ def rate_words(rate: float | None) -> str:
     if rate is None:
         return "?"
     units = {"s": 1, "min": 60, "h": 3600, "d": 86400}
-    unit = next((unit for unit, seconds in units.items() if rate * seconds >= 1), "d")
+    unit = next((unit for unit, seconds in units.items() if rate * seconds >= 1), "d" if rate else "s")
     number = rate * units[unit]
     return f"{number:.3g}/{unit}" if number < 999.5 else f"{number:,.0f}/{unit}"
 
