@@ -1,8 +1,8 @@
 """Params, their types, and the values that builds set."""
 
 import pytest
-from support.findings import checked, lines
 
+from support.findings import checked, lines
 from wqc.diagnostics.source import Source
 
 QUEUE = """source s: items { items = ["a"] }
@@ -100,3 +100,25 @@ queue q { from = s, worker = lib.k }
         workflow = checked(text, {"lib.wq": library}, params=params).workflow
         assert workflow is not None
         assert workflow.workers["lib.k"].image == image
+
+
+def test_params_that_double_with_each_step() -> None:
+    """The text stays small, what it stands for doesn't: a finding, at once, where it grows too large."""
+    steps = "bcdefghijklmnopqrstuvwxyz"
+    texts = 'param a = "0123456789"\n' + "".join(
+        f'param {name} = "{f"${{{chr(ord(name) - 1)}}}" * 10}"\n' for name in steps
+    )
+    queue = (
+        'workflow w\nsource src: items { items = [z] }\nworker wrk { image = "r/k:1" }\n'
+        "queue que { from = src, worker = wrk }\n"
+    )
+    assert lines(texts + queue) == [
+        "WQ239 7:11 with its params put in, this has more than 1,048,576 characters"
+    ]
+    empty = texts.replace("0123456789", "")
+    assert lines(empty + queue.replace("[z]", '["b${z}"]')) == []
+    lists = 'param a = ["x", "x"]\n' + "".join(
+        f"param {name} = [{', '.join([chr(ord(name) - 1)] * 10)}]\n" for name in steps[:7]
+    )
+    found = lines(lists + queue.replace("[z]", "{ i = h }"))
+    assert found == ["WQ239 6:11 with its params put in, this has more than 200,000 parts"]

@@ -48,6 +48,12 @@ class Invalid:
 
 INVALID: Final = Invalid()
 
+TEXT_LIMIT = 1 << 20
+"""Characters of one string: no ConfigMap holds more. A few params that are made of each other reach it."""
+
+PARTS_LIMIT = 200_000
+"""Values within the attributes of one block; those of a list or map count one by one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -63,22 +69,29 @@ class Coercion:
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []
+        self._parts = 0
+        self._texts: dict[int, str | Invalid] = {}
 
     def value(self, value: syntax.Value, type: Type, scope: Scope, name: str) -> Any:
         """The typed value of an attribute `name`, or INVALID. See `wqc.language.values` for what each type becomes."""
-        return self._typed(value, type, scope, Place(name, value.span))
+        found, parts = len(self.findings), self._parts
+        typed = self._typed(value, type, scope, Place(name, value.span))
+        if parts < PARTS_LIMIT <= self._parts:
+            del self.findings[found:]
+            self.findings.append(mistakes.value_too_large(value.span, PARTS_LIMIT, "parts"))
+        return typed
 
     def text(self, string: syntax.String, scope: Scope) -> str | Invalid:
         """A string with its params put in."""
         parts: list[str] = []
         for part in string.parts:
-            if isinstance(part, str):
-                parts.append(part)
-                continue
-            text = self._interpolated(part, scope)
+            text = part if isinstance(part, str) else self._interpolated(part, scope)
             if isinstance(text, Invalid):
                 return INVALID
             parts.append(text)
+        if sum(map(len, parts)) > TEXT_LIMIT:
+            self.findings.append(mistakes.value_too_large(string.span, TEXT_LIMIT, "characters"))
+            return INVALID
         return "".join(parts)
 
     def _interpolated(self, name: syntax.Name, scope: Scope) -> str | Invalid:
@@ -89,7 +102,10 @@ class Coercion:
             return INVALID
         match bound.value:
             case syntax.String():
-                return self.text(bound.value, bound.scope)
+                # Once each: params that are made of params may double with every one.
+                if id(bound) not in self._texts:
+                    self._texts[id(bound)] = self.text(bound.value, bound.scope)
+                return self._texts[id(bound)]
             case syntax.Number() | syntax.Measure():
                 return bound.value.text
             case syntax.Constant():
@@ -102,7 +118,8 @@ class Coercion:
         return INVALID
 
     def _typed(self, value: syntax.Value, type: Type, scope: Scope, place: Place) -> Any:
-        if isinstance(value, syntax.Broken):
+        self._parts += 1
+        if isinstance(value, syntax.Broken) or self._parts >= PARTS_LIMIT:
             return INVALID
         if isinstance(value, syntax.Path) and len(value.names) == 1 and not isinstance(type, Cel):
             word = value.names[0].text

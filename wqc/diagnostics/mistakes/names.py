@@ -574,3 +574,28 @@ def whole_splitter(name: str, outputs: Sequence[str]) -> Words:
     return Words(
         f"`{name}` has a stream per case", help="read " + " or ".join(f"`{output}`" for output in outputs)
     )
+
+
+_EIGHT_TIMES = "".join(
+    f'param {name} = "{f"${{{inner}}}" * 8}"\n' for inner, name in zip("abcdef", "bcdefg", strict=True)
+)
+
+
+@mistake(
+    "WQ239",
+    Level.ERROR,
+    bad='param a = "0123456789"\n'
+    + _EIGHT_TIMES
+    + _QUEUE.replace("worker = k }", "worker = k, env = { G = g } }"),
+    good=_QUEUE,
+    blocking=True,
+)
+def value_too_large(limit: int, unit: str) -> Words:
+    """A value that is too large once its params are put in
+
+    Params that are made of other params grow with each step; a few steps fill any memory.
+    """
+    return Words(
+        f"with its params put in, this has more than {limit:,} {unit}",
+        help="keep it in the image, in a volume or in a ConfigMap of the namespace, and refer to that",
+    )
