@@ -1,0 +1,102 @@
+"""The Kubernetes store passes the suite of all stores, on simulated nodes; foreign Jobs are left alone."""
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+import yaml
+
+from cluster.client import Client
+from support.localrun import job_template, queue_files
+from support.store_suite import StoreSuite, manifest, opened
+from wqc.runtime.stores.job import Job
+from wqc.runtime.stores.kubernetes.store import KubernetesStore
+from wqc.runtime.stores.kubernetes.transport import Transport
+from wqc.runtime.stores.store import Changed, ForeignJob, Gone, JobStore
+
+NAMESPACE = "stores"
+
+
+class ClusterWorld:
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    def open(self) -> JobStore:
+        return KubernetesStore(Transport(self.client.api), NAMESPACE, "demo")
+
+    def template(self, result: str = "", code: int = 0, takes: float = 0.0) -> dict[str, Any]:
+        template: dict[str, Any] = yaml.safe_load(job_template("true"))
+        template["spec"]["template"]["metadata"] = {
+            "annotations": {
+                "simulated/result": result,
+                "simulated/exit-code": str(code),
+                "simulated/takes": f"{takes}s",
+            }
+        }
+        return template
+
+
+def config_map(client: Client, name: str, data: dict[str, str]) -> dict[str, Any]:
+    """Its ownerReference."""
+    manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+    uid = client.create(manifest, NAMESPACE).body["metadata"]["uid"]
+    return {"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": uid, "controller": True}
+
+
+@pytest.fixture(scope="module")
+def world(simulated_cluster: Client) -> ClusterWorld:
+    simulated_cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    account = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/default"
+    until = time.monotonic() + 30
+    while simulated_cluster.request("GET", account).status != 200:
+        assert time.monotonic() < until, "without its default service account a namespace runs no pods"
+        time.sleep(0.05)
+    files = queue_files("work", "true")
+    config_map(simulated_cluster, "demo-work", {"settings.yaml": files.settings, "job.yaml": files.job})
+    return ClusterWorld(simulated_cluster)
+
+
+class TestKubernetesStore(StoreSuite):
+    def test_a_job_deleted_by_hand_is_gone(self, world: ClusterWorld) -> None:
+        async def scenario() -> None:
+            async with opened(world) as (store, owner, changes):
+                await changes.listed()
+                made = await store.create("work", manifest(world.template(takes=600), owner, "deleted"))
+                path = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs/{made.job}"
+                world.client.request("DELETE", path, propagationPolicy="Background")
+                await changes.until(lambda each: each == Gone(made.job))
+
+        self.run(scenario())
+
+    def test_jobs_of_others_are_neither_listed_nor_touched(self, world: ClusterWorld) -> None:
+        async def scenario() -> None:
+            async with opened(world) as (store, _, changes):
+                other = config_map(world.client, "somebody-else", {})
+                body = manifest(world.template(), other, "foreign")
+                name = body["metadata"]["name"]
+                assert world.client.create(body, NAMESPACE).status == 201
+                listed = await changes.listed()
+                assert name not in {job.job for job in listed}
+                with pytest.raises(ForeignJob):
+                    await store.get("work", name)
+                await asyncio.sleep(1)
+                seen = [each.job.job for each in changes.seen if isinstance(each, Changed)]
+                assert name not in seen
+
+        self.run(scenario())
+
+    def test_a_job_whose_pod_is_gone_has_no_result(self, world: ClusterWorld) -> None:
+        async def scenario() -> None:
+            async with opened(world) as (store, owner, changes):
+                await changes.listed()
+                made = await store.create("work", manifest(world.template("[1]"), owner, "podless"))
+                await changes.job(made.job, "succeeded")
+            selected = {"labelSelector": f"batch.kubernetes.io/job-name={made.job}"}
+            world.client.request("DELETE", f"/api/v1/namespaces/{NAMESPACE}/pods", **selected)
+            await asyncio.sleep(2)
+            async with opened(world) as (_, _, changes):
+                found: list[Job] = [job for job in await changes.listed() if job.job == made.job]
+                assert [(job.phase, job.message) for job in found] == [("succeeded", None)]
+
+        self.run(scenario())

@@ -1,0 +1,211 @@
+"""What every JobStore must do: one suite, which the local and the Kubernetes store both pass."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Protocol
+
+import pytest
+
+from wqc.contract.names import item_hash, job_name, object_name
+from wqc.contract.settings import Lane, Parallelism
+from wqc.runtime.attempt import Identity, job_manifest
+from wqc.runtime.stores.job import Job
+from wqc.runtime.stores.store import AlreadyExists, Change, Changed, Gone, JobStore, Listed, Segment
+
+PREFIX = "demo-work"
+Found = Callable[[Change], bool]
+
+
+class World(Protocol):
+    """A place where Jobs run, with a queue `work` of a workflow `demo`; stores come and go."""
+
+    def open(self) -> JobStore: ...
+
+    def template(self, result: str = "", code: int = 0, takes: float = 0.0) -> dict[str, Any]:
+        """job.yaml of a worker that takes so long, writes the result, and exits with the code."""
+        ...
+
+
+@asynccontextmanager
+async def opened(world: World) -> AsyncIterator[tuple[JobStore, dict[str, Any], "Changes"]]:
+    """A store, the object that Jobs belong to, and the changes from the first listing on."""
+    store = world.open()
+    try:
+        files = await store.files("work")
+        changes = Changes(store)
+        try:
+            yield store, files.owner, changes
+        finally:
+            await changes.close()
+    finally:
+        await store.close()
+
+
+class Changes:
+    def __init__(self, store: JobStore) -> None:
+        self.seen: list[Change] = []
+        self._more = asyncio.Event()
+        self._task = asyncio.create_task(self._read(store))
+
+    async def _read(self, store: JobStore) -> None:
+        async for change in store.changes():
+            self.seen.append(change)
+            self._more.set()
+
+    async def until(self, found: Found) -> Change:
+        async with asyncio.timeout(60):
+            while True:
+                for change in self.seen:
+                    if found(change):
+                        return change
+                self._more.clear()
+                await self._more.wait()
+
+    async def job(self, name: str, phase: str) -> Job:
+        change = await self.until(
+            lambda each: isinstance(each, Changed) and each.job.job == name and each.job.phase == phase
+        )
+        assert isinstance(change, Changed)
+        return change.job
+
+    async def listed(self) -> tuple[Job, ...]:
+        change = await self.until(lambda each: isinstance(each, Listed))
+        assert isinstance(change, Listed)
+        return change.jobs
+
+    async def close(self) -> None:
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+
+def manifest(
+    template: dict[str, Any], owner: dict[str, Any], item: str, data: str = '{"n":1}', attempt: int = 1
+) -> dict[str, Any]:
+    name = job_name(object_name("demo", "work"), item_hash(item, ""), attempt)
+    identity = Identity(item, "v1", 0, attempt, attempt - 1)
+    return job_manifest(
+        template, owner, "demo", "work", Lane("east", Parallelism(1, 1)), name, identity, data
+    )
+
+
+class StoreSuite:
+    """A subclass has a fixture `world`; items differ from test to test, so that one world serves all."""
+
+    def run(self, scenario: Awaitable[None]) -> None:
+        async def bounded() -> None:
+            async with asyncio.timeout(120):
+                await scenario
+
+        asyncio.run(bounded())
+
+    def test_a_queue_has_its_files(self, world: World) -> None:
+        async def scenario() -> None:
+            store = world.open()
+            files = await store.files("work")
+            assert "queue: work" in files.settings
+            with pytest.raises(LookupError):
+                await store.files("absent")
+            await store.close()
+
+        self.run(scenario())
+
+    def test_a_job_runs_and_its_result_is_known(self, world: World) -> None:
+        async def scenario() -> None:
+            async with opened(world) as (store, owner, changes):
+                await changes.listed()
+                body = manifest(
+                    world.template(result='{"frames":7}'), owner, "runs\n☃", '{"path":"/a b","n":2}'
+                )
+                made = await store.create("work", body)
+                assert (made.phase, made.queue, made.lane, made.name) == ("active", "work", "east", "runs\n☃")
+                job = await changes.job(made.job, "succeeded")
+                assert (job.exit_code, job.message) == (0, '{"frames":7}')
+                assert (job.version, job.attempt, job.failures) == ("v1", 1, 0)
+                assert job.data == '{"path":"/a b","n":2}'
+                assert job.finished is not None
+                assert job.created - 1 <= job.finished
+                assert not job.done
+
+        self.run(scenario())
+
+    def test_a_job_fails_with_its_exit_code(self, world: World) -> None:
+        async def scenario() -> None:
+            async with opened(world) as (store, owner, changes):
+                await changes.listed()
+                made = await store.create("work", manifest(world.template(code=65), owner, "fails"))
+                job = await changes.job(made.job, "failed")
+                assert (job.exit_code, job.reason) == (65, "exit code 65")
+
+        self.run(scenario())
+
+    def test_a_name_is_used_once(self, world: World) -> None:
+        async def scenario() -> None:
+            async with opened(world) as (store, owner, changes):
+                await changes.listed()
+                body = manifest(world.template(), owner, "once")
+                made = await store.create("work", body)
+                with pytest.raises(AlreadyExists):
+                    await store.create("work", body)
+                found = await store.get("work", made.job)
+                assert found is not None
+                assert (found.name, found.attempt) == ("once", 1)
+                assert await store.get("work", manifest({**body}, owner, "never")["metadata"]["name"]) is None
+
+        self.run(scenario())
+
+    def test_a_new_store_finds_what_an_earlier_one_left(self, world: World) -> None:
+        async def scenario() -> None:
+            async with opened(world) as (store, owner, changes):
+                await changes.listed()
+                made = await store.create("work", manifest(world.template(result="[3]"), owner, "left"))
+                before = await changes.job(made.job, "succeeded")
+            async with opened(world) as (_, _, changes):
+                (after,) = [job for job in await changes.listed() if job.job == made.job]
+                assert (after.phase, after.message, after.data) == ("succeeded", "[3]", before.data)
+                assert after.finished == before.finished
+
+        self.run(scenario())
+
+    def test_a_done_job_stays_for_its_time_and_then_goes(self, world: World) -> None:
+        async def scenario() -> None:
+            async with opened(world) as (store, owner, changes):
+                await changes.listed()
+                made = await store.create("work", manifest(world.template(), owner, "done"))
+                job = await changes.job(made.job, "succeeded")
+                await store.finish(job, 3.0)
+                marked = await changes.until(lambda each: isinstance(each, Changed) and each.job.done)
+                assert isinstance(marked, Changed)
+                assert marked.job.job == made.job
+                await changes.until(lambda each: each == Gone(made.job))
+                assert await store.get("work", made.job) is None
+                await store.finish(job, 3.0)
+
+        self.run(scenario())
+
+    def test_segments_are_kept_until_they_are_removed(self, world: World) -> None:
+        async def scenario() -> None:
+            async with opened(world) as (store, _, _):
+                one, two = Segment("demo-work-ledger-one", b"\x00\xff"), Segment("demo-work-ledger-two", b"")
+                for segment in (one, two, one):
+                    await store.add_segment("work", segment)
+                assert set(await store.segments("work")) == {one, two}
+                for _ in range(2):
+                    await store.remove_segment("work", one.name)
+                assert set(await store.segments("work")) == {two}
+                await store.remove_segment("work", two.name)
+
+        self.run(scenario())
+
+    def test_a_finish_says_so_though_the_job_changed_meanwhile(self, world: World) -> None:
+        async def scenario() -> None:
+            async with opened(world) as (store, owner, changes):
+                await changes.listed()
+                made = await store.create("work", manifest(world.template(), owner, "changed"))
+                await changes.job(made.job, "succeeded")
+                await store.finish(made, 60.0)
+                found = await store.get("work", made.job)
+                assert found is not None
+                assert found.done
+
+        self.run(scenario())
