@@ -12,7 +12,8 @@ from wqc.cli.main import main
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.wq"))
-PARAMS = sorted((ROOT / "examples").rglob("*.wqp"))
+ENVIRONMENTS = sorted((ROOT / "examples" / "environments").glob("*.wqp"))
+LIBRARY = sorted((ROOT / "wqc" / "std").glob("*.wq"))
 WANTED = {
     "anonymise",
     "build_farm",
@@ -51,7 +52,9 @@ def test_every_system_has_its_example() -> None:
 @each_example
 def test_clean(example: Path) -> None:
     """Neither errors nor warnings."""
-    assert wqc("check", example) == (0, "no errors, no warnings\n")
+    status, said = wqc("check", example)
+    assert status == 0
+    assert said.startswith("no errors, no warnings")
 
 
 @each_example
@@ -61,7 +64,7 @@ def test_every_rate_is_known(example: Path) -> None:
     assert "unknown" not in said
 
 
-@pytest.mark.parametrize("path", [*EXAMPLES, *PARAMS], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*EXAMPLES, *LIBRARY], ids=lambda path: path.stem)
 def test_laid_out(path: Path) -> None:
     assert wqc("fmt", "--check", path)[0] == 0
 
@@ -92,9 +95,9 @@ def test_is_in_golden(example: Path) -> None:
     assert (ROOT / "golden" / example.stem / "kustomization.yaml").is_file()
 
 
-@pytest.mark.parametrize(
-    "params", sorted((ROOT / "examples" / "environments").glob("*.wqp")), ids=lambda p: p.stem
-)
+@pytest.mark.parametrize("params", ENVIRONMENTS, ids=lambda path: path.stem)
 def test_every_environment_is_clean(params: Path) -> None:
     example = ROOT / "examples" / "environments.wq"
-    assert wqc("check", "--params", params, example) == (0, "no errors, no warnings\n")
+    status, said = wqc("check", "--params", params, example)
+    assert status == 0
+    assert said.startswith("no errors, no warnings")
