@@ -1,6 +1,6 @@
 """The compiler as a list of named steps. Nothing here reads, writes or prints."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from wqc.checks.rates import check_rates
 from wqc.checks.renames import check_renames
 from wqc.checks.security import check_security
 from wqc.checks.silencers import silence
+from wqc.checks.sizes import check_sizes, may_be_too_large
 from wqc.diagnostics.finding import Finding, Level
 from wqc.diagnostics.order import in_order
 from wqc.diagnostics.source import Source
@@ -45,10 +46,11 @@ def no_earlier_build(workflow: str) -> tuple[str, ...]:
 class Options:
     """What a build depends on besides its text.
 
-    `read(importer, path)` gives the text of an import. `params` are `name = text` pairs, the last of a name wins, set after
-    `params_files`. `kubernetes_version` is `1.37`. `image` is the runtime image (`manager { image }` goes first).
-    `earlier_queues(workflow)` are the names in the lock of that workflow's previous build, whose finished items must not be
-    forgotten; where it is depends on the workflow's name, which only the compiler knows.
+    `read(importer, path)` gives the text of an import. `params` are `name = text` pairs, the last of a name
+    wins, set after `params_files`. `kubernetes_version` is one of `wqc.model.podspec.VERSIONS`. `image` is
+    the runtime image (`manager { image }` goes first). `earlier_queues(workflow)` are the names in the lock
+    of that workflow's previous build, whose finished items must not be forgotten; where it is depends on the
+    workflow's name, which only the compiler knows.
     """
 
     read: Callable[[Source, str], Source] = nothing_to_read
@@ -63,8 +65,8 @@ class Options:
 class Checked:
     """What is known of a file without emitting it.
 
-    `findings` are sorted and silencers applied; `workflow` and `flow` (its graph with rates) are `None` where errors left
-    nothing to look at.
+    `findings` are sorted and silencers applied; `workflow` and `flow` (its graph with rates) are `None` where
+    errors left nothing to look at.
     """
 
     findings: tuple[Finding, ...]
@@ -74,7 +76,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """`files` maps file names to their text, `objects` lists what they hold; none if a finding is an error."""
+    """`files` maps file names to their text, `objects` lists what they hold; none if there are errors."""
 
     checked: Checked
     files: Mapping[str, str] = field(default_factory=dict)
@@ -83,6 +85,16 @@ class Built:
 
 def check(source: Source, options: Options) -> Checked:
     """All findings of one workflow file."""
+    return compiled(source, options, write=False).checked
+
+
+def build(source: Source, options: Options) -> Built:
+    """The folder of one workflow file."""
+    return compiled(source, options, write=True)
+
+
+def compiled(source: Source, options: Options, *, write: bool) -> Built:
+    """Every step; without `write`, those that write only where it takes them to find mistakes."""
     module, findings = load(source, options.read)
     settings, more = file_settings(options.params_files)
     findings += more
@@ -91,12 +103,20 @@ def check(source: Source, options: Options) -> Checked:
     workflow, more = resolve(program)
     findings += more
     if workflow is None:
-        return Checked(reported(findings, module))
-    if any(finding.level is Level.ERROR for finding in findings):
+        return Built(Checked(reported(findings, module)))
+    if has_errors(findings):
         workflow = replace(workflow, complete=False)
     flow = flow_of(workflow)
     findings += checks(flow, options)
-    return Checked(reported(findings, module), workflow, flow)
+    checked = Checked(reported(findings, module), workflow, flow)
+    if has_errors(checked.findings) or not (write or may_be_too_large(workflow)):
+        return Built(checked)
+    rendered = render(folder(workflow, place(workflow), flow.rates, options.image))
+    findings += check_sizes(workflow, rendered.objects)
+    checked = replace(checked, findings=reported(findings, module))
+    if has_errors(checked.findings):
+        return Built(checked)
+    return Built(checked, sealed(rendered.files, workflow.name, remembered(workflow)), rendered.objects)
 
 
 def checks(flow: Flow, options: Options) -> list[Finding]:
@@ -117,11 +137,6 @@ def reported(findings: list[Finding], module: Module) -> tuple[Finding, ...]:
     return in_order(silence(findings, documents), [document.source.name for document in documents])
 
 
-def build(source: Source, options: Options) -> Built:
-    """The folder of one workflow file."""
-    checked = check(source, options)
-    workflow, flow = checked.workflow, checked.flow
-    if workflow is None or flow is None or any(each.level is Level.ERROR for each in checked.findings):
-        return Built(checked)
-    rendered = render(folder(workflow, place(workflow), flow.rates, options.image))
-    return Built(checked, sealed(rendered.files, workflow.name, remembered(workflow)), rendered.objects)
+def has_errors(findings: Iterable[Finding]) -> bool:
+    """Whether anything keeps the workflow from being built."""
+    return any(finding.level is Level.ERROR for finding in findings)

@@ -2,6 +2,8 @@
 
 from support.findings import also, places
 from wqc.contract.names import JOB_PREFIX_LIMIT, item_hash, job_name, object_name
+from wqc.diagnostics.source import Source
+from wqc.pipeline import Options, build
 
 HEAD = """workflow mail
 source s: items { items = ["a"] }
@@ -36,13 +38,23 @@ def test_a_batch_leaves_room_for_its_hash_and_its_pods_numbers() -> None:
         'worker k { image = "r/k:1", command = ["k"] }\n'
     )
 
-    def batch(name: str, completions: int) -> list[str]:
-        text = f"batch {name}: coarse {{ from = s, worker = k, completions = {completions} }}\n"
-        return [each.split()[0] for each in places(head + text, "WQ60")]
+    def longest(kind: str, more: str) -> int:
+        """The Job's name with the longest batch name that is let through."""
+        for length in range(60, 0, -1):
+            name = "b" * length
+            text = head + f"batch {name}: {kind} {{ from = s, worker = k{more} }}\n"
+            if not places(text, "WQ60"):
+                (job,) = (
+                    each.name for each in build(Source("w.wq", text), Options()).objects if each.kind == "Job"
+                )
+                assert job.startswith(f"mail-{name}-")
+                return len(job)
+        raise AssertionError("none")
 
-    longest = next(length for length in range(60, 0, -1) if not batch("b" * length, 10))
-    assert batch("b" * longest, 11) == ["WQ601"]
-    assert batch("b" * (longest - 1), 11) == []
+    assert longest("coarse", ", completions = 10") == 63
+    assert longest("coarse", "") == 63 - len("-99999")
+    assert longest("fine", "") == 63 - len("-1")
+    assert longest("fine", ", parallelism = 10") == 63 - len("-10")
 
 
 def test_a_workflow_too_long_for_anything_is_told_once() -> None:
@@ -60,3 +72,13 @@ def test_lanes_become_labels() -> None:
     assert places(HEAD + mapped + queue, "WQ60") == [told.replace("4:53", "4:66")]
     merged = "merger m { from = h }\nqueue q { from = m, worker = k }\n"
     assert places(HEAD + sharder + merged, "WQ60") == [], "no queue makes lanes of it"
+
+
+def test_a_node_named_like_something_of_the_workflows_own() -> None:
+    text = HEAD + "queue manager { from = s, worker = k }\nqueue state { from = manager, worker = k }\n"
+    assert places(text, "WQ604") == [
+        "WQ604 4:7 two objects would be ConfigMap `mail-manager` <manager>",
+        "WQ604 5:7 two objects would be ConfigMap `mail-state` <state>",
+    ]
+    assert also(HEAD + "queue state { from = s, worker = k }\n", "WQ604") == ["mail: and the workflow's own"]
+    assert places(HEAD + "filter state { from = s, where = true }\n", "WQ604") == [], "it has no object"

@@ -1,4 +1,4 @@
-"""Names of objects: whether what is derived from them fits."""
+"""Names of objects: whether what is derived from them fits, and is nobody else's."""
 
 from collections.abc import Iterator
 
@@ -6,23 +6,26 @@ from wqc.contract.names import JOB_PREFIX_LIMIT, LABEL_LIMIT, object_name
 from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.mistakes import kubernetes as mistakes
 from wqc.diagnostics.source import Span
+from wqc.emit.objects.batch import MOST_PODS
 from wqc.language import syntax
 from wqc.language.written import key_place
-from wqc.model.nodes import Batch, Queue, Sharder, Source
+from wqc.model.nodes import Batch, Carrier, Queue, Sharder, Source
 from wqc.model.streams import Streams
 from wqc.model.workflow import Workflow
 
 _BATCH_HASH = 10
+_OWN = ("manager", "state")
+"""ConfigMaps that a workflow has besides those of its nodes."""
 _WHY_QUEUE = (
     f"its Jobs are named after it, and of a label's {LABEL_LIMIT} characters\n"
     f"{LABEL_LIMIT - JOB_PREFIX_LIMIT} tell items and attempts apart"
 )
-_WHY_BATCH = "its Job's name ends in a hash and its pods' host names in a number, and a host name holds 63"
+_WHY_BATCH = "its Job's name ends in a hash, its pods' host names in a number too, and each holds 63"
 _WHY_OTHER = f"the name becomes a label, and a label holds {LABEL_LIMIT} characters"
 
 
 def object_names(workflow: Workflow) -> Iterator[Finding]:
-    """Names that are too long."""
+    """Names that are too long or taken."""
     own = object_name(workflow.name, "manager")
     at = workflow.declaration.name_span
     if len(own) > LABEL_LIMIT:
@@ -35,13 +38,22 @@ def object_names(workflow: Workflow) -> Iterator[Finding]:
             case Queue():
                 limit, why = JOB_PREFIX_LIMIT, _WHY_QUEUE
             case Batch():
-                pods = node.completions or node.parallelism + 1
-                limit, why = LABEL_LIMIT - len("--") - _BATCH_HASH - len(str(pods - 1)), _WHY_BATCH
+                limit, why = LABEL_LIMIT - len("-") - _BATCH_HASH - _index_length(node), _WHY_BATCH
             case _:
                 limit, why = LABEL_LIMIT, _WHY_OTHER
         if len(name) > limit:
             yield mistakes.name_too_long(node.declaration.name_span, name, limit, why, at)
+        if isinstance(node, Queue | Source | Carrier) and node.name in _OWN:
+            yield mistakes.same_object(node.declaration.name_span, "ConfigMap", name, at)
     yield from _lanes(workflow)
+
+
+def _index_length(batch: Batch) -> int:
+    """What an index adds to the host names of a measured batch's pods; the others have none."""
+    if batch.completions is not None:
+        return 0
+    pods = MOST_PODS if batch.kind == "coarse" else batch.parallelism + 1
+    return len(f"-{pods - 1}")
 
 
 def _lanes(workflow: Workflow) -> Iterator[Finding]:

@@ -20,6 +20,7 @@ _BATCH = (
     Level.ERROR,
     bad=_BATCH.replace(', command = ["/k"]', ""),
     good=_BATCH,
+    blocking=True,
 )
 def batch_without_command(worker: str, reason: str, declared: Span) -> Words:
     """A batch whose worker has no command
@@ -62,6 +63,7 @@ def batch_never_ends(source: str, declared: Span) -> Words:
     bad=_BATCH.replace("from = s", "from = t")
     + 'source t: items { items = ["a"] }\nqueue q { from = s, worker = k }\n',
     good=_BATCH,
+    blocking=True,
 )
 def batch_without_messages(stream: str, what: str, known: Sequence[str], declared: Span) -> Words:
     """A batch that doesn't read a message queue

@@ -15,6 +15,15 @@ _HEAD = (
 )
 _QUEUE = _HEAD + "queue q { from = s, worker = k }\n"
 
+_LONG = 'param a = "echo hello\\n"\n' + "".join(
+    f'param {name} = "{f"${{{inner}}}" * 8}"\n' for inner, name in zip("abcde", "bcdef", strict=True)
+)
+_PIPELINE = (
+    'worker x { image = "example.com/x:1", cpu = 1, memory = 1Gi, takes = 10s, SCRIPT }\n'
+    "worker y { pipeline = [x, x] }\n"
+    "queue q { from = s, worker = y }\n"
+)
+
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
@@ -25,6 +34,7 @@ def _count(number: int, what: str) -> str:
     Level.ERROR,
     bad=_QUEUE.replace("queue q", "queue " + "thumbnails_of_the_films_on_the_old_share"),
     good=_QUEUE.replace("queue q", "queue thumbnails_of_old_films"),
+    blocking=True,
 )
 def name_too_long(derived: str, limit: int, why: str, workflow: Span) -> Words:
     """A name too long for what is derived from it
@@ -48,6 +58,7 @@ def name_too_long(derived: str, limit: int, why: str, workflow: Span) -> Words:
         "workflow w", "workflow " + "thumbnails_of_all_the_films_on_all_of_our_old_shares_in_the_cellar"
     ),
     good=_QUEUE.replace("workflow w", "workflow cellar"),
+    blocking=True,
 )
 def workflow_name_too_long(derived: str, limit: int) -> Words:
     """A workflow's name that leaves no room for its nodes'
@@ -70,6 +81,7 @@ def workflow_name_too_long(derived: str, limit: int) -> Words:
     + "the_shard_of_all_customers_whose_names_begin_with_a_letter_after_m"
     + "] }\n",
     good=_QUEUE,
+    blocking=True,
 )
 def lane_name_too_long(member: str, limit: int) -> Words:
     """A lane's name that is too long for a label
@@ -88,26 +100,28 @@ def lane_name_too_long(member: str, limit: int) -> Words:
     Level.ERROR,
     bad=_QUEUE.replace("queue q", "queue manager"),
     good=_QUEUE,
+    blocking=True,
 )
-def same_object(kind: str, name: str, other: Span, other_what: str) -> Words:
+def same_object(kind: str, name: str, workflow: Span) -> Words:
     """Two objects of one kind and name
 
-    The objects of nodes are named `<workflow>-<node>`, those of the workflow itself `<workflow>-manager`
-    and the like. The second of two with the same kind and name would replace the first.
+    The objects of a node are named `<workflow>-<node>`, those of the workflow itself `<workflow>-manager`
+    and `<workflow>-state`. The second of two with the same kind and name would replace the first.
     """
     return Words(
         f"two objects would be {kind} `{name}`",
-        label="the name comes from here",
-        also=(Label(other, other_what),),
-        help="rename one of the two",
+        label="this node's",
+        also=(Label(workflow, "and the workflow's own"),),
+        help="rename the node",
     )
 
 
 @mistake(
     "WQ605",
     Level.ERROR,
-    bad=_QUEUE.replace('["a"]', "{ a = { data = PLACE } }"),
-    good=_QUEUE,
+    bad=_LONG + _HEAD + _PIPELINE.replace("SCRIPT", "run = f"),
+    good=_HEAD + _PIPELINE.replace("SCRIPT", 'command = ["/scripts/make"]'),
+    blocking=True,
 )
 def config_map_too_large(name: str, size: int, limit: int) -> Words:
     """A ConfigMap over 1 MiB

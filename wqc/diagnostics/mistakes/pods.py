@@ -45,6 +45,7 @@ def unknown_pod_field(path: str, field: str, known: Sequence[str], version: str,
     + "queue q { from = s, worker = k }\n",
     good=_HEAD.replace("takes = 10s", "takes = 10s, pod = { terminationGracePeriodSeconds = 60 }")
     + "queue q { from = s, worker = k }\n",
+    blocking=True,
 )
 def wrong_pod_type(path: str, expected: str, found: str, fix: str) -> Words:
     """A field of `pod` with a value of another type than Kubernetes takes"""
@@ -72,6 +73,7 @@ def missing_pod_field(path: str, field: str, expected: str) -> Words:
     bad=_HEAD.replace("takes = 10s", "takes = 10s, pod = { activeDeadlineSeconds = 600 }")
     + "queue q { from = s, worker = k }\n",
     good=_HEAD + "queue q { from = s, worker = k, timeout = 10m }\n",
+    blocking=True,
 )
 def reserved_pod_field(field: str, instead: str) -> Words:
     """A field of `pod` that wqc sets itself
@@ -104,6 +106,7 @@ def timeout_too_short(timeout: str, takes: str, declared: Span) -> Words:
     Level.ERROR,
     bad=_QUEUE.replace("worker = k", 'worker = k, env = { WORK_ITEM_FILE = "/x" }'),
     good=_QUEUE.replace("worker = k", 'worker = k, env = { ITEM_COPY = "/x" }'),
+    blocking=True,
 )
 def reserved_variable(name: str) -> Words:
     """An environment variable that wqc sets itself"""
@@ -115,6 +118,7 @@ def reserved_variable(name: str) -> Words:
     Level.ERROR,
     bad=_QUEUE.replace("takes = 10s", 'takes = 10s, mounts = { "/wqc" = pvc("big") }'),
     good=_QUEUE.replace("takes = 10s", 'takes = 10s, mounts = { "/data" = pvc("big") }'),
+    blocking=True,
 )
 def reserved_mount(path: str) -> Words:
     """A volume at a path that wqc uses itself
