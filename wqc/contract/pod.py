@@ -3,6 +3,9 @@
 SETTINGS_FOLDER = "/etc/wqc"
 """In the manager and its ambassadors: `manager.py`, and `NAME/source.yaml` or `NAME/carrier.yaml`."""
 
+PROGRAM = "wqc-runtime"
+"""In the runtime image: `source --port=P NAME…`, `carrier --port=P NAME`, `seed FROM TO…`, `batch …`."""
+
 MANAGER_PORT = 9090
 """The manager's /healthz, /readyz and /metrics."""
 

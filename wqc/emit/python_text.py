@@ -9,17 +9,46 @@ WIDTH = 110
 
 
 @dataclass(frozen=True, slots=True)
+class Quoted:
+    """A string."""
+
+    value: str
+
+    def __str__(self) -> str:
+        """In double quotes unless that takes more escapes."""
+        quote = "'" if self.value.count('"') > self.value.count("'") else '"'
+        escaped = self.value.replace("\\", "\\\\").replace(quote, f"\\{quote}")
+        return (
+            f"{quote}{''.join(char if ' ' <= char <= '~' else ascii(char)[1:-1] for char in escaped)}{quote}"
+        )
+
+    def parts(self, width: int) -> "list[Quoted]":
+        """Strings that together are this one, broken after spaces; `width` long at most where that can be."""
+        parts, rest = [], self.value
+        while len(str(Quoted(rest))) > width and " " in rest.rstrip(" "):
+            ends = [at + 1 for at, char in enumerate(rest[:-1]) if char == " "]
+            fitting = [end for end in ends if len(str(Quoted(rest[:end]))) <= width]
+            end = fitting[-1] if fitting else ends[0]
+            parts.append(Quoted(rest[:end]))
+            rest = rest[end:]
+        return [*parts, Quoted(rest)]
+
+
+@dataclass(frozen=True, slots=True)
 class Brackets:
     """A bracketed list of entries, each with what stands before it: `key=`, `"key": ` or nothing."""
 
     opening: str
-    entries: tuple[tuple[str, "Brackets | str"], ...]
+    entries: "tuple[tuple[str, Expression], ...]"
     closing: str
 
     def __str__(self) -> str:
         inside = ", ".join(f"{prefix}{entry}" for prefix, entry in self.entries)
         single = "," if self.opening == "(" and len(self.entries) == 1 else ""
         return f"{self.opening}{inside}{single}{self.closing}"
+
+
+Expression = Brackets | Quoted | str
 
 
 def literal(value: object) -> Encoded:
@@ -36,12 +65,12 @@ def call(
     return Encoded("\n".join(_lines(Brackets(f"{function}(", tuple(entries), ")"), "", width, WIDTH)))
 
 
-def _expression(value: object) -> Brackets | str:
+def _expression(value: object) -> Expression:
     match value:
         case Encoded():
             return str(value)
         case str():
-            return _string(value)
+            return Quoted(value)
         case None | bool() | int() | float():
             return repr(value)
         case tuple():
@@ -53,28 +82,20 @@ def _expression(value: object) -> Brackets | str:
             raise TypeError(f"no literal: {type(value).__name__}")
 
 
-def _string(value: str) -> str:
-    """In double quotes unless that takes more escapes."""
-    quote = "'" if value.count('"') > value.count("'") else '"'
-    escaped = value.replace("\\", "\\\\").replace(quote, f"\\{quote}")
-    ascii_only = "".join(char if " " <= char <= "~" else _escape(char) for char in escaped)
-    return f"{quote}{ascii_only}{quote}"
-
-
-def _escape(char: str) -> str:
-    return ascii(char)[1:-1]
-
-
-def _lines(expression: Brackets | str, prefix: str, first: int, width: int) -> list[str]:
+def _lines(expression: Expression, prefix: str, first: int, width: int) -> list[str]:
     """The lines of `prefix` and expression, of which the first may be `first` long and the others `width`."""
     flat = f"{prefix}{expression}"
-    if isinstance(expression, str) or len(flat) <= first or not expression.entries:
+    if isinstance(expression, str) or len(flat) <= first:
         return [flat]
     inside = width - 4
-    together = ", ".join(f"{before}{entry}" for before, entry in expression.entries)
-    single = "," if expression.opening == "(" and len(expression.entries) == 1 else ""
-    if len(together) + len(single) <= inside:
-        body = [together + single]
+    if isinstance(expression, Quoted):
+        parts = expression.parts(inside)
+        return [flat] if len(parts) == 1 else [f"{prefix}(", *(f"    {part}" for part in parts), ")"]
+    if not expression.entries:
+        return [flat]
+    together = str(expression)[len(expression.opening) : -len(expression.closing)]
+    if len(together) <= inside:
+        body = [together]
     else:
         body = []
         for before, entry in expression.entries:

@@ -69,14 +69,14 @@ class _Renderer:
     def _queue(self, queue: QueueFile) -> list[str]:
         """Writes the file; returns what the manager reads of it."""
         job = self._text("job.yaml.j2", queue=queue.queue, labels=queue.labels, pod=queue.pod)
-        self._write("queue.yaml.j2", queue, job=job)
-        settings = _block(queue.settings, 0)
+        settings = _block(queue.settings)
+        self._write("queue.yaml.j2", queue, settings=settings, job=job)
         self._add("ConfigMap", queue.metadata, queue.file, len(settings.encode()) + len(job.encode()))
         return [settings, job]
 
     def _end(self, end: EndFile) -> list[str]:
-        self._write("end.yaml.j2", end)
-        settings = _block(end.settings, 0)
+        settings = _block(end.settings)
+        self._write("end.yaml.j2", end, settings=settings)
         self._add("ConfigMap", end.metadata, end.file, len(settings.encode()))
         return [settings]
 
@@ -94,7 +94,7 @@ class _Renderer:
         """The hash in the Job's name is of what it says, not of how it is written."""
         import yaml
 
-        checksum = _digest([_block(batch.settings.settings, 0)])[:16]
+        checksum = _digest([_block(batch.settings.settings)])[:16]
         unnamed = self._text("batch.yaml.j2", **_values(batch) | {"checksum": checksum})
         content = json.dumps(yaml.load(unnamed, Loader=_loader()), sort_keys=True)
         metadata = replace(batch.metadata, name=f"{batch.metadata.name}-{_digest([content])[:10]}")
@@ -164,10 +164,11 @@ def _environment(language: str) -> "jinja2.Environment":
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        auto_reload=False,
         autoescape=False,  # what is written is no HTML; every hole is encoded
     )
     environment.filters |= {
-        "block": _block,
+        "lines": _lines,
         "call": _call,
         "comment": _comment,
         "indented": indented,
@@ -179,10 +180,14 @@ def _environment(language: str) -> "jinja2.Environment":
     return environment
 
 
-def _block(value: Mapping[str, Any], indent: int) -> Encoded:
+def _block(value: Mapping[str, Any]) -> str:
+    """A map's lines, as a file of their own."""
+    return "\n".join(mapping_lines(value)) + "\n"
+
+
+def _lines(value: Mapping[str, Any], indent: int) -> Encoded:
     """A map's lines, the first where the hole is, the others at column `indent`."""
-    lines = mapping_lines(value)
-    return Encoded("\n".join([lines[0], *(indented(line, indent) for line in lines[1:])]))
+    return Encoded(indented("\n".join(mapping_lines(value)), indent)[indent:])
 
 
 def _comment(text: str) -> Encoded:

@@ -13,9 +13,10 @@ from wqc.emit.encoded import Encoded
 from wqc.language.values import Raw
 
 FLOW_WIDTH = 80
+NEWLINE = "\n"
 
 # What may stand plain: narrower than the specification, on purpose. In a block more may than within brackets.
-_START = r"(?:[A-Za-z0-9_/$(<]|[-.](?=[-A-Za-z/]))"
+_START = r"(?:[A-Za-z0-9_/$(]|[-.](?=[-A-Za-z/]))"
 _INSIDE = r"-A-Za-z0-9_./@%+=~$^*!?<>|;&()"
 _PLAIN_IN_FLOW = re.compile(rf"{_START}(?:[{_INSIDE}]|(?<!\s)#|\ (?=[^\s#]))*")
 _PLAIN = re.compile(rf"{_START}(?:[{_INSIDE},'\"\[\]{{}}]|:(?=[^\s:])|(?<!\s)#|\ (?=[^\s#]))*")
@@ -33,10 +34,8 @@ _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
 
 def scalar(value: Raw | float) -> Encoded:
     """One scalar as it stands after `key: ` or `- `. Raises TypeError for anything else."""
-    if isinstance(value, Encoded):
-        return value
     if isinstance(value, str):
-        return _text(value)
+        return value if isinstance(value, Encoded) else _text(value)
     if value is None:
         return Encoded("null")
     if isinstance(value, bool):
@@ -50,42 +49,40 @@ def scalar(value: Raw | float) -> Encoded:
 
 def nested(value: object, indent: int) -> Encoded:
     """What stands after `key:`, with the space or line end before it; further lines at column `indent`."""
-    match value:
-        case Mapping() | list() | tuple() if not value:
-            return Encoded(" {}" if isinstance(value, Mapping) else " []")
-        case Mapping():
-            return Encoded("".join(_newline(line, indent) for line in mapping_lines(value)))
-        case list() | tuple():
-            flow = _flow(value)
-            if flow is not None:
-                return Encoded(f" {flow}")
-            return Encoded("".join(_newline(line, indent) for line in sequence_lines(value)))
-        case str():
-            return Encoded(f" {literal(value, indent)}" if "\n" in value else f" {_text(value)}")
-        case _:
-            return Encoded(f" {scalar(value)}")  # type: ignore[arg-type]
+    if isinstance(value, str):
+        return Encoded(f" {literal(value, indent) if NEWLINE in value else _text(value)}")
+    if isinstance(value, dict):
+        return Encoded(_below(mapping_lines(value), indent) if value else " {}")
+    if isinstance(value, list | tuple):
+        flow = _flow(value)
+        return Encoded(_below(sequence_lines(value), indent) if flow is None else f" {flow}")
+    return Encoded(f" {scalar(value)}")  # type: ignore[arg-type]
 
 
 def literal(text: str, indent: int) -> Encoded:
-    """A `|` literal with its lines at column `indent`, its parent's plus two; quoted where it can't be one."""
-    body = text.rstrip("\n")
+    """A `|` literal with its lines at column `indent`, its parent's plus two; quoted where it can't be."""
+    body = text.rstrip(NEWLINE)
     if not body.strip() or _NOT_IN_LITERAL.search(text):
         return _text(text)
     ends = len(text) - len(body)
     header = "|"
-    first = next(line for line in body.split("\n") if line)
+    first = next(line for line in body.split(NEWLINE) if line)
     if first[0] in " \t":
         header += "2"
     header += ("-", "")[ends] if ends < 2 else "+"
-    lines = (body + "\n" * max(ends - 1, 0)).split("\n")
-    return Encoded(header + "".join(_newline(line, indent) for line in lines))
+    lines = (body + NEWLINE * max(ends - 1, 0)).split(NEWLINE)
+    return Encoded(header + _below(lines, indent))
 
 
 def mapping_lines(value: Mapping[str, object]) -> list[str]:
     """A mapping's lines, from column 0."""
     lines: list[str] = []
     for key, inner in value.items():
-        lines += f"{_text(key)}:{nested(inner, 2)}".split("\n")
+        text = f"{_text(key)}:{nested(inner, 2)}"
+        if NEWLINE in text:
+            lines += text.split(NEWLINE)
+        else:
+            lines.append(text)
     return lines
 
 
@@ -93,34 +90,36 @@ def sequence_lines(value: Sequence[object]) -> list[str]:
     """A list's lines, from column 0, one entry after the other."""
     lines: list[str] = []
     for inner in value:
-        match inner:
-            case Mapping() if inner:
-                entry = mapping_lines(inner)
-            case list() | tuple() if inner and _flow(inner) is None:
-                entry = sequence_lines(inner)
-            case _:
-                entry = nested(inner, 2)[1:].split("\n")
-                lines += [f"- {entry[0]}", *entry[1:]]
-                continue
-        lines += [f"- {entry[0]}", *(f"  {line}" if line else "" for line in entry[1:])]
+        if isinstance(inner, dict) and inner:
+            entry = mapping_lines(inner)
+        elif isinstance(inner, list | tuple) and _flow(inner) is None:
+            entry = sequence_lines(inner)
+        else:
+            first, *more = nested(inner, 2)[1:].split(NEWLINE)
+            lines += [f"- {first}", *more]
+            continue
+        lines.append(f"- {entry[0]}")
+        lines += [f"  {line}" if line else "" for line in entry[1:]]
     return lines
 
 
 def indented(text: str, indent: int) -> str:
     """All lines but empty ones moved to the right, the first as well."""
     spaces = " " * indent
-    return "\n".join(spaces + line if line else line for line in text.split("\n"))
+    return NEWLINE.join([spaces + line if line else line for line in text.split(NEWLINE)])
 
 
-def _newline(line: str, indent: int) -> str:
-    return f"\n{' ' * indent}{line}" if line else "\n"
+def _below(lines: list[str], indent: int) -> str:
+    """The lines at column `indent`, each after a line end."""
+    spaces = NEWLINE + " " * indent
+    return "".join([spaces + line if line else NEWLINE for line in lines])
 
 
 def _flow(values: Sequence[object]) -> str | None:
     """A list in brackets; None where it is long, nested, or has texts of several lines."""
     entries: list[str] = []
     for value in values:
-        if isinstance(value, Mapping | list | tuple) or (isinstance(value, str) and "\n" in value):
+        if isinstance(value, dict | list | tuple) or (isinstance(value, str) and NEWLINE in value):
             return None
         plain = not isinstance(value, str) or _PLAIN_IN_FLOW.fullmatch(value)
         entries.append(scalar(value) if plain else _quoted(value))  # type: ignore[arg-type]

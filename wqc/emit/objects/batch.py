@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from wqc.contract.names import object_name
-from wqc.contract.pod import BATCH_FOLDER, SETTINGS_FOLDER, WRAPPER
+from wqc.contract.pod import BATCH_FOLDER, PROGRAM, SETTINGS_FOLDER, WRAPPER
 from wqc.emit.objects.containers import Container, Probe, Security, environment, resources, verbatim
 from wqc.emit.objects.manager import SETTINGS, credential_variables, secret_mounts
 from wqc.emit.objects.metadata import Metadata, of_node
@@ -24,7 +24,6 @@ from wqc.model.workflow import Workflow
 
 BATCH = "batch"
 BATCH_SIZE = "256Mi"
-SIDECAR = ("python", "-m", "wqc.runtime.batch")
 MOST_PODS = 100_000
 """Of an Indexed Job. A measured coarse batch has a pod per message, and can't know how many there will be."""
 
@@ -120,7 +119,7 @@ def _sidecar(batch: Batch, source: Source, image: str, volumes: Volumes) -> Cont
     return Container(
         name="broker",
         image=image,
-        command=(*SIDECAR, *options, source.name),
+        command=(PROGRAM, "batch", *options, source.name),
         args=(),
         env=credential_variables(source),
         resources=resources(source.cpu, source.memory),

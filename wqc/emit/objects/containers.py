@@ -24,6 +24,11 @@ class Variable:
     object: str = ""
     key: str = ""
 
+    @property
+    def doubled(self) -> bool:
+        """Whether `$` was doubled in it, which Kubernetes undoes."""
+        return "$$" in self.value
+
 
 @dataclass(frozen=True, slots=True)
 class Resources:
@@ -61,10 +66,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """`port` is named http. `sidecar` is for init containers that run on beside the others.
-
-    `doubled`: `$` was doubled in a text, which Kubernetes undoes.
-    """
+    """`port` is named http. `sidecar` is for init containers that run on beside the others."""
 
     name: str
     image: str
@@ -81,6 +83,7 @@ class Container:
 
     @property
     def doubled(self) -> bool:
+        """Whether `$` was doubled in what it runs, which Kubernetes undoes."""
         return any("$$" in text for text in (*self.command, *self.args))
 
 

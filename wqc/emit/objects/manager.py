@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from wqc.contract.names import object_name
-from wqc.contract.pod import MANAGER_PORT, SETTINGS_FOLDER
+from wqc.contract.pod import MANAGER_PORT, PROGRAM, SETTINGS_FOLDER
 from wqc.emit.objects import settings
 from wqc.emit.objects.access import MANAGER
 from wqc.emit.objects.containers import (
@@ -31,7 +31,6 @@ from wqc.model.workflow import Workflow
 SETTINGS = "settings"
 TOKEN = "token"
 TOKEN_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"
-AMBASSADOR = ("python", "-m", "wqc.runtime.ambassador")
 
 _PROBES = (
     Probe("startup", "/healthz", period=2, failures=30),
@@ -114,13 +113,14 @@ def _ambassador(
     first = served.nodes[0]
     if isinstance(first, Source) and first.kind == "container":
         return _own(served.name, first, restricted, pod_user, volumes)
+    block = "source" if isinstance(first, Source) else "carrier"
     mounts = [Mount(SETTINGS, SETTINGS_FOLDER, True), Mount(TMP, "/tmp")]
     mounts += [volumes.mount(path, volume, only_read=True) for path, volume in served.mounts]
     mounts += secret_mounts(served.credentials, volumes)
     return Container(
         name=served.name,
         image=image,
-        command=(*AMBASSADOR, f"--port={served.port}", *(node.name for node in served.nodes)),
+        command=(PROGRAM, block, f"--port={served.port}", *(node.name for node in served.nodes)),
         args=(),
         env=credential_variables(first),
         resources=_largest(served.nodes),

@@ -24,7 +24,7 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class Narrowed:
-    """A queue or batch, as `label` says, whose pods may go to `networks` alone, and to its broker's `ports`."""
+    """A queue or batch, as `label` says, whose pods may go to `networks` and to a broker's `ports` alone."""
 
     metadata: Metadata
     label: str

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 from wqc.contract.settings import (
@@ -67,21 +68,24 @@ def secret_path(secret: Secret) -> str:
 
 def plain(settings: Any) -> Any:
     """A settings dataclass as maps and lists; fields that have their default are left out."""
-    if is_dataclass(settings):
-        return {
-            field.name: plain(value)
-            for field in fields(settings)
-            if (value := getattr(settings, field.name)) != _default(field)
-        }
-    if isinstance(settings, Mapping):
+    if isinstance(settings, dict):
         return {key: plain(value) for key, value in settings.items()}
     if isinstance(settings, tuple | list):
         return [plain(value) for value in settings]
+    if is_dataclass(settings):
+        kind: Any = type(settings)
+        given = ((name, getattr(settings, name), default) for name, default in _defaults(kind))
+        return {name: plain(value) for name, value, default in given if value != default}
     return settings
 
 
-def _default(field: Any) -> Any:
-    return field.default if field.default_factory is MISSING else field.default_factory()
+@cache
+def _defaults(settings: type[Any]) -> tuple[tuple[str, Any], ...]:
+    """A dataclass' fields with their defaults; MISSING where there is none."""
+    return tuple(
+        (field.name, field.default if field.default_factory is MISSING else field.default_factory())
+        for field in fields(settings)
+    )
 
 
 def _selector(sharder: Sharder | None, lane: str) -> dict[str, str]:

@@ -47,8 +47,11 @@ class Volumes:
         match value:
             case Pvc():
                 claim: dict[str, Any] = {"claimName": value.name}
+                if value.access == "rox":
+                    claim["readOnly"] = True
                 name = self.add(_name("claim", value.name), {"persistentVolumeClaim": claim})
-                return Mount(name, path, value.read_only or only_read, value.sub_path)
+                read_only = value.read_only or only_read or value.access == "rox"
+                return Mount(name, path, read_only, value.sub_path)
             case Secret():
                 name = self.add(_name("secret", value.name), {"secret": {"secretName": value.name}})
             case ConfigMap():

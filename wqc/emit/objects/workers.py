@@ -7,6 +7,7 @@ from typing import Any
 from wqc.contract.names import ITEM_ANNOTATION, object_name
 from wqc.contract.pod import (
     ITEM_FOLDER,
+    PROGRAM,
     RESULT_FILE,
     SCRATCH_FOLDER,
     STDIN_ANNOTATION,
@@ -20,7 +21,6 @@ from wqc.model.nodes import Environment, Queue, Worker
 from wqc.model.workflow import Workflow
 
 SERVICE_ACCOUNT = "worker"
-SEED = ("python", "-m", "wqc.runtime.seed")
 _SEED_NAME = "seed"
 _LAST_NAME = "worker"
 _SEED_RESOURCES = Resources({"cpu": "10m", "memory": "32Mi"}, {"memory": "32Mi"})
@@ -190,7 +190,12 @@ def _seed(worker: Worker, image: str, item: str) -> Container:
     return Container(
         name=_SEED_NAME,
         image=image,
-        command=(*SEED, f"{ITEM_FOLDER}/item.json", *(f"{STEPS_FOLDER}/{step}.json" for step in seeded)),
+        command=(
+            PROGRAM,
+            "seed",
+            f"{ITEM_FOLDER}/item.json",
+            *(f"{STEPS_FOLDER}/{step}.json" for step in seeded),
+        ),
         args=(),
         env=(),
         resources=_SEED_RESOURCES,
