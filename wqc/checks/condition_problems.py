@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from wqc.checks.condition_text import ConditionText
 from wqc.contract.expression import ITEM_VARIABLES, Problem
 from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.mistakes import conditions as mistakes
-from wqc.diagnostics.suggestion import did_you_mean
+from wqc.diagnostics.suggestion import did_you_mean, nearest
 from wqc.diagnostics.wording import listed
 
 FUNCTIONS = (
@@ -90,26 +91,30 @@ def _undeclared(text: ConditionText, word: str, offset: int, known: Sequence[str
         hint = f"`{word}` takes other arguments" if word in FUNCTIONS else did_you_mean(word, FUNCTIONS)
         return mistakes.undeclared_in_condition(text.before(offset), f"{word}()", hint)
     first, *rest = path.names
+    if first == "item" and rest[:1] not in ([], ["data"]):
+        word, path = f"item.{rest[0]}", replace(path, ends=path.ends[:2])
     span = text.span(path.start, path.ends[-1])
-    params = [name for name in known if name.startswith("param.")]
-    fields = [name for name in known if name.startswith("item.data.")]
-    if f"param.{first}" in known:
-        return mistakes.undeclared_in_condition(
-            span, word, f"params have `param.` before them: `param.{first}`"
-        )
-    if first == "param":
-        hint = did_you_mean(word, params) if params else "the file has no param that a condition can use"
-    elif path.names[:2] == ("item", "data"):
-        hint = did_you_mean(word, fields) if rest[1:] else f"name a field of it: {listed(fields)}"
-    elif first == "item" and rest:
-        span, word = text.span(path.start, path.ends[1]), f"item.{rest[0]}"
-        hint = did_you_mean(word, ITEM_VARIABLES)
-    elif first == "item":
-        hint = "an item is `item.name`, `item.version` and `item.data`"
-    else:
-        near = did_you_mean(word, [*known, *FUNCTIONS])
-        hint = near if near.startswith("did you mean") else f"did you mean `item.data.{word}`?"
-    return mistakes.undeclared_in_condition(span, word, hint)
+    return mistakes.undeclared_in_condition(span, word, _instead(word, known))
+
+
+def _instead(word: str, known: Sequence[str]) -> str:
+    """What to write for a name that isn't there."""
+    prefix, _, name = word.rpartition(".")
+    if word in ("item", "item.data", "param"):
+        prefix, name = word, ""
+    if f"param.{word.split('.')[0]}" in known:
+        return f"params have `param.` before them: `param.{word.split('.')[0]}`"
+    names = [each for each in known if each.rpartition(".")[0] == prefix]
+    if prefix == "item":
+        names = list(ITEM_VARIABLES)
+    elif prefix not in ("item.data", "param"):
+        near = nearest(word, [*known, *FUNCTIONS])
+        return f"did you mean `{near or f'item.data.{word}'}`?"
+    if not names:
+        return "no param of the file can be used in conditions"
+    near = nearest(name, [each.rpartition(".")[2] for each in names])
+    there = f"there is {listed(names)}"
+    return f"did you mean `{prefix}.{near}`? {there}" if near else there
 
 
 def _overload(text: ConditionText, function: str, arguments: str, offset: int) -> Finding:

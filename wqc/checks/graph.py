@@ -59,10 +59,12 @@ def _following(names: Sequence[str], readers: Readers) -> set[str]:
 
 
 def _several_readers(flow: Flow, readers: Readers) -> Iterator[Finding]:
-    for (name, _), edges in readers.items():
+    for (name, output), edges in readers.items():
         if isinstance(flow.workflow.nodes[name], Copier):
             continue
-        for rivals in _rivals(edges):
+        members = [part.member for part in flow.streams.expand(StreamRef(name, output))]
+        existing = [edge for edge in edges if edge.stream.member in ("", *members)]
+        for rivals in _rivals(existing):
             _, second, *_ = rivals
             others = [
                 Label(_place(edge, flow), f"read by `{edge.reader}`") for edge in rivals if edge is not second

@@ -15,6 +15,7 @@ from wqc.model.nodes import (
     Source,
     Splitter,
     StreamRef,
+    inputs,
 )
 
 Fields = tuple[tuple[str, str], ...]
@@ -72,14 +73,23 @@ class Streams:
         return tuple(StreamRef(stream.node, stream.output, part) for part in parts) or (stream,)
 
     def _whole(self, name: str, output: str) -> Shape:
-        key = (name, output)
-        if key not in self._known:
-            # What a cycle sees, and whoever reads a missing node.
-            self._known[key] = Shape(known=False)
-            node = self._nodes.get(name)
-            if node is not None:
-                self._known[key] = self._compute(node, output)
-        return self._known[key]
+        # What a node reads comes first, without recursion: chains may be long.
+        pending, opened = [(name, output)], set()
+        while pending:
+            key = pending[-1]
+            node = self._nodes.get(key[0])
+            if key not in self._known:
+                # What a cycle sees, and whoever reads a missing node.
+                self._known[key] = Shape(known=False)
+                opened.add(key)
+                read = [(stream.node, stream.output) for stream in inputs(node)] if node else []
+                pending += [each for each in read if each not in self._known]
+                continue
+            pending.pop()
+            if node is not None and key in opened:
+                opened.remove(key)
+                self._known[key] = self._compute(node, key[1])
+        return self._known[name, output]
 
     def _compute(self, node: Node, output: str) -> Shape:
         match node:
