@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -15,12 +16,13 @@ from wqc.runtime.graph import FAILED, Port, Stuck
 from wqc.runtime.ledger import Ledger
 from wqc.runtime.logs import log
 from wqc.runtime.origin import Offer, Origin
+from wqc.runtime.pause import Pause
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue import Queue, QueueStatus
 from wqc.runtime.settings import read_queue_settings
 from wqc.runtime.sources.source import Source
 from wqc.runtime.stores.job import Job
-from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed, Unsure
+from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed, Refused, Unsure
 from wqc.runtime.text import decode
 from wqc.runtime.workflow import Workflow
 
@@ -57,7 +59,7 @@ class Manager:
     async def run(self) -> None:
         """Raises LookupError or ValueError for queues without usable settings."""
         for name in self._workflow.queues:
-            self._queues[name] = await self._queue(name)
+            self._queues[name] = await self._patiently(name)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._watch())
             await self._listed.wait()
@@ -82,6 +84,15 @@ class Manager:
             and all(feed.settled for feed in self._feeds)
             and all(queue.idle for queue in self._queues.values()),
         )
+
+    async def _patiently(self, name: str) -> Queue:
+        pause = Pause(name, self._periods)
+        while True:
+            try:
+                return await self._queue(name)
+            except Refused as refused:
+                pause.refused(refused)
+                await asyncio.sleep(max(0.0, pause.until - time.monotonic()))
 
     async def _queue(self, name: str) -> Queue:
         files = await self._store.files(name)

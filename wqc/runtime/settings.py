@@ -1,6 +1,6 @@
 """Reading the settings that `wqc build` wrote."""
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import yaml
@@ -10,6 +10,15 @@ from wqc.contract.settings import QueueSettings, SourceSettings
 T = TypeVar("T")
 
 
+class _Source(msgspec.Struct):
+    """SourceSettings with its recursive values as they come; YAML has no others."""
+
+    source: str
+    kind: str
+    options: dict[str, Any] = {}
+    members: dict[str, dict[str, Any]] = {}
+
+
 def read_queue_settings(text: str) -> QueueSettings:
     """Raises ValueError."""
     return _read(text, QueueSettings, "settings.yaml")
@@ -17,7 +26,8 @@ def read_queue_settings(text: str) -> QueueSettings:
 
 def read_source_settings(text: str) -> SourceSettings:
     """Raises ValueError."""
-    return _read(text, SourceSettings, "source.yaml")
+    read = _read(text, _Source, "source.yaml")
+    return SourceSettings(read.source, read.kind, read.options, read.members)
 
 
 def _read(text: str, shape: type[T], file: str) -> T:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -166,6 +167,12 @@ class Workflow:
         self.graph.connect(stream.port, Reader(name))
         self.queues[name] = ("",)
         return QueueStream(Port(name))
+
+    def run(self) -> None:
+        """Run on the cluster that this process belongs to until told to stop; then exit."""
+        from wqc.runtime.incluster import run_in_cluster
+
+        sys.exit(run_in_cluster(self))
 
     def _pattern(self, name: str, stream: Stream, pattern: Pattern) -> None:
         self._declare(name)

@@ -1,0 +1,145 @@
+"""A generated manager on simulated nodes, killed again and again: nothing is lost, nothing repeated."""
+
+import base64
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from cluster.client import Client
+from support.localrun import job_template, queue_files
+from wqc.contract.names import item_hash
+from wqc.runtime.ledger import read_segment
+from wqc.runtime.stores.store import Segment
+
+MANAGER = '''"""The manager of the workflow crash. wqc made it from crash.wq: edit that file, not this one."""
+from wqc.runtime import Workflow
+
+workflow = Workflow("crash")
+
+names = workflow.source("names")
+first = workflow.queue("first", names)
+second = workflow.queue("second", first)
+
+if __name__ == "__main__":
+    workflow.run()
+'''
+PERIODS = "backoff=0.2 backoff_limit=1 flush=0.5 listing=0.5 refused=0.1"
+
+
+class Deployed:
+    """The objects of the workflow in a namespace of its own, and a manager outside the cluster."""
+
+    def __init__(self, client: Client, namespace: str, folder: Path, items: list[str]) -> None:
+        self.client = client
+        self.namespace = namespace
+        client.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+        while client.request("GET", f"{self.core}/serviceaccounts/default").status != 200:
+            time.sleep(0.05)
+        for queue, result in (("first", '{"n": 1}'), ("second", "")):
+            files = queue_files(queue, "true", result="required" if result else "none")
+            template = yaml.safe_load(job_template("true"))
+            template["spec"]["template"]["metadata"] = {"annotations": {"simulated/result": result}}
+            data = {"settings.yaml": files.settings, "job.yaml": yaml.safe_dump(template)}
+            name = {"name": f"crash-{queue}"}
+            client.create(
+                {"apiVersion": "v1", "kind": "ConfigMap", "metadata": name, "data": data}, namespace
+            )
+        settings = folder / "settings" / "names"
+        settings.mkdir(parents=True)
+        settings.joinpath("source.yaml").write_text(
+            yaml.safe_dump({"source": "names", "kind": "items", "options": {"items": items}})
+        )
+        config = yaml.safe_load(client.kubeconfig.read_text())
+        config["contexts"][0]["context"]["namespace"] = namespace
+        (folder / "kubeconfig").write_text(yaml.safe_dump(config))
+        (folder / "manager.py").write_text(MANAGER)
+        self.log = folder / "log"
+        self.command = [sys.executable, str(folder / "manager.py")]
+        self.environment = os.environ | {
+            "KUBECONFIG": str(folder / "kubeconfig"),
+            "WQC_SETTINGS": str(folder / "settings"),
+            "WQC_PERIODS": PERIODS,
+        }
+
+    @property
+    def core(self) -> str:
+        return f"/api/v1/namespaces/{self.namespace}"
+
+    def start(self) -> subprocess.Popen[bytes]:
+        with self.log.open("ab") as log:
+            return subprocess.Popen(self.command, env=self.environment, stderr=log)
+
+    def jobs(self) -> list[dict[str, Any]]:
+        jobs: list[dict[str, Any]] = self.client.request(
+            "GET", f"/apis/batch/v1/namespaces/{self.namespace}/jobs"
+        ).body["items"]
+        return jobs
+
+    def recorded(self, queue: str) -> Counter[bytes]:
+        selected = {"labelSelector": f"wqc/ledger={queue}"}
+        found: Counter[bytes] = Counter()
+        for each in self.client.request("GET", f"{self.core}/configmaps", **selected).body["items"]:
+            content = base64.b64decode(each["binaryData"]["hashes"])
+            found.update(read_segment(Segment(each["metadata"]["name"], content))[1])
+        return found
+
+    def is_over(self, count: int) -> bool:
+        done = [job for job in self.jobs() if "wqc/done" in job["metadata"]["labels"]]
+        return len(done) == 2 * count
+
+
+def test_a_manager_that_is_killed_again_and_again(simulated_cluster: Client, tmp_path: Path) -> None:
+    items = [f"item {number}" for number in range(20)]
+    deployed = Deployed(simulated_cluster, "crash", tmp_path, items)
+    chance = random.Random(20)
+    until = time.monotonic() + 180
+    kills = 0
+    while not deployed.is_over(len(items)):
+        assert time.monotonic() < until, deployed.log.read_text()[-4000:]
+        manager = deployed.start()
+        try:
+            # an interpreter with the official client takes about a second to start
+            manager.wait(timeout=chance.uniform(0.8, 4.0))
+            raise AssertionError(f"the manager ended by itself: {deployed.log.read_text()[-4000:]}")
+        except subprocess.TimeoutExpired:
+            manager.kill()
+            manager.wait()
+            kills += 1
+    assert kills > 1
+    for queue in ("first", "second"):
+        assert deployed.recorded(queue) == Counter(item_hash(name, "") for name in items)
+    worked = Counter(
+        (
+            job["metadata"]["labels"]["wqc/queue"],
+            json.loads(job["metadata"]["annotations"]["wqc/item"])["name"],
+        )
+        for job in deployed.jobs()
+    )
+    assert worked == Counter((queue, name) for queue in ("first", "second") for name in items)
+    handed_on = {
+        job["spec"]["template"]["metadata"]["annotations"]["wqc/item"]
+        for job in deployed.jobs()
+        if job["metadata"]["labels"]["wqc/queue"] == "second"
+    }
+    assert handed_on == {'{"n": 1}'}
+
+
+def test_a_manager_stops_when_it_is_told_to(simulated_cluster: Client, tmp_path: Path) -> None:
+    deployed = Deployed(simulated_cluster, "stop", tmp_path, ["only"])
+    manager = deployed.start()
+    until = time.monotonic() + 60
+    while not deployed.is_over(1):
+        assert time.monotonic() < until, deployed.log.read_text()[-4000:]
+        time.sleep(0.2)
+    manager.terminate()
+    assert manager.wait(timeout=10) == 0
+    for line in deployed.log.read_text().splitlines():
+        assert {"time", "level", "text"} <= json.loads(line).keys()

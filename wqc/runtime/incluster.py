@@ -1,0 +1,71 @@
+"""A workflow on the cluster that this process belongs to, or that the kubeconfig names."""
+
+import asyncio
+import logging
+import os
+import signal
+from pathlib import Path
+
+from wqc.runtime.graph import Port
+from wqc.runtime.logs import log, log_as_json
+from wqc.runtime.manager import Manager
+from wqc.runtime.periods import Periods, periods_from
+from wqc.runtime.settings import read_source_settings
+from wqc.runtime.sources.http import HttpSource
+from wqc.runtime.sources.opening import open_source
+from wqc.runtime.sources.source import Source, SourceError
+from wqc.runtime.stores.kubernetes.connection import NoCluster, connect
+from wqc.runtime.stores.kubernetes.store import KubernetesStore
+from wqc.runtime.workflow import SourceNode, Workflow
+
+SETTINGS = "/etc/wqc"
+"""Where the sources' settings are mounted; WQC_SETTINGS names another folder."""
+
+
+def run_in_cluster(workflow: Workflow) -> int:
+    """The exit code: 0 when told to stop, 2 if the manager can't run as it is configured."""
+    log_as_json()
+    try:
+        asyncio.run(_run(workflow))
+    except (NoCluster, LookupError, ValueError, SourceError) as error:
+        log(logging.ERROR, str(error), workflow=workflow.name)
+        return 2
+    return 0
+
+
+async def _run(workflow: Workflow) -> None:
+    periods = periods_from()
+    transport, namespace = connect()
+    sources = {
+        port: _source(node, port, periods) for node in workflow.sources.values() for port in node.ports()
+    }
+    store = KubernetesStore(transport, namespace, workflow.name)
+    manager = asyncio.create_task(Manager(workflow, store, sources, periods).run())
+    stopped = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    stopping = asyncio.create_task(stopped.wait())
+    log(logging.INFO, "manager starts", workflow=workflow.name, namespace=namespace)
+    try:
+        await asyncio.wait((manager, stopping), return_when=asyncio.FIRST_COMPLETED)
+        if manager.done():
+            manager.result()
+    finally:
+        manager.cancel()
+        stopping.cancel()
+        await asyncio.gather(manager, stopping, return_exceptions=True)
+        await store.close()
+        for source in sources.values():
+            await source.close()
+
+
+def _source(node: SourceNode, port: Port, periods: Periods) -> Source:
+    """An ambassador's, or one that needs nothing but its settings."""
+    if node.url:
+        return HttpSource(f"{node.url}/{port.output}" if port.output else node.url, periods.request)
+    path = Path(os.environ.get("WQC_SETTINGS", SETTINGS), node.name, "source.yaml")
+    try:
+        settings = read_source_settings(path.read_text())
+    except OSError as error:
+        raise SourceError(f"{path} can't be read: {error.strerror}") from None
+    return open_source(settings, port.output, periods)
