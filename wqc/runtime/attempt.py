@@ -2,8 +2,9 @@
 
 The template (written by `wqc build`) has everything that is the same for all items. Added here, and only
 here: the name; ownerReferences; labels (workflow, queue, lane); the Job's `wqc/item` annotation (who the
-item is); the pod's `wqc/item` annotation (its data) and `field.wqc/KEY` annotations with their `fields/KEY`
-entries in volume `item`; the lane's nodeSelector.
+item is); the pod's `wqc/item` annotation (its data), its `wqc/stdin` annotation where the template's volume
+`item` has that, and `field.wqc/KEY` annotations with their `fields/KEY` entries in volume `item`; the lane's
+nodeSelector.
 """
 
 import copy
@@ -22,11 +23,13 @@ from wqc.contract.names import (
     job_name,
     object_name,
 )
+from wqc.contract.pod import STDIN_ANNOTATION
 from wqc.contract.settings import Lane
 from wqc.runtime.text import decode, encode, scalar
 
 ITEM_VOLUME = "item"
 FIELDS_FOLDER = "fields"
+STDIN_FILE = "stdin"
 _FIELD = re.compile(FIELD_NAME)
 
 
@@ -105,15 +108,13 @@ def job_manifest(
     _merge(metadata, "annotations", {ITEM_ANNOTATION: identity.text()})
     pod = manifest["spec"]["template"]
     fields = item_fields(data)
+    texts = {ITEM_ANNOTATION: data} | {FIELD_ANNOTATION + key: text for key, text in fields.items()}
+    files = item_files(pod["spec"])
+    if any(file["path"] == STDIN_FILE for file in files):
+        texts[STDIN_ANNOTATION] = stdin_text(data)
+    files += [_field_file(key) for key in fields]
     _merge(pod.setdefault("metadata", {}), "labels", labels)
-    _merge(
-        pod["metadata"],
-        "annotations",
-        {ITEM_ANNOTATION: data} | {FIELD_ANNOTATION + key: text for key, text in fields.items()},
-    )
-    for volume in pod["spec"].get("volumes", ()):
-        if volume["name"] == ITEM_VOLUME:
-            volume["downwardAPI"]["items"] += [_field_file(key) for key in fields]
+    _merge(pod["metadata"], "annotations", texts)
     if lane.node_selector:
         _merge(pod["spec"], "nodeSelector", lane.node_selector)
     return manifest
@@ -130,6 +131,28 @@ def item_fields(data: str) -> dict[str, str]:
         if text is not None and _FIELD.fullmatch(key) and len(fields) < ITEM_FIELDS:
             fields[key] = text
     return fields
+
+
+def stdin_text(data: str) -> str:
+    """What a worker reads that takes its item from standard input: a text as it is, anything else as JSON."""
+    value = decode(data)
+    text = scalar(value) if isinstance(value, str) else None
+    return data if text is None else text
+
+
+def item_files(pod: dict[str, Any]) -> list[dict[str, Any]]:
+    """The files of the volume `item`, to be added to."""
+    for volume in pod["volumes"]:
+        if volume["name"] == ITEM_VOLUME:
+            files: list[dict[str, Any]] = volume["downwardAPI"]["items"]
+            return files
+    raise ValueError("the Job's template has no volume `item`")
+
+
+def annotation_of(file: dict[str, Any]) -> str:
+    """The annotation that a file of the volume `item` shows."""
+    path: str = file["fieldRef"]["fieldPath"]
+    return path.removeprefix("metadata.annotations['").removesuffix("']")
 
 
 def _field_file(key: str) -> dict[str, Any]:

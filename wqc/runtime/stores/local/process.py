@@ -6,7 +6,7 @@ import fcntl
 import os
 import signal
 
-from wqc.runtime.stores.local.script import JobFolder
+from wqc.runtime.stores.local.jobfolder import JobFolder
 
 GRACE = 5.0
 """Seconds between asking a worker to end and ending it."""

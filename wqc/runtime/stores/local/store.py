@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from wqc.contract.limits import RESULT_BYTES
-from wqc.contract.names import FIELD_ANNOTATION, ITEM_ANNOTATION, LANE_LABEL, QUEUE_LABEL
-from wqc.runtime.attempt import read_identity
+from wqc.contract.names import ITEM_ANNOTATION, LANE_LABEL, QUEUE_LABEL
+from wqc.runtime.attempt import FIELDS_FOLDER, annotation_of, item_files, read_identity
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.local import durable, process
-from wqc.runtime.stores.local.script import JobFolder, script
+from wqc.runtime.stores.local.jobfolder import JobFolder
+from wqc.runtime.stores.local.script import script
 from wqc.runtime.stores.store import (
     AlreadyExists,
     Change,
@@ -137,13 +138,13 @@ class LocalStore:
         fresh = JobFolder(self._jobs / (_NEW + folder.path.name))
         shutil.rmtree(fresh.path, ignore_errors=True)
         try:
-            fresh.fields.mkdir(parents=True)
-            annotations = manifest["spec"]["template"]["metadata"]["annotations"]
-            fresh.item.write_bytes(annotations[ITEM_ANNOTATION].encode())
-            for key, text in annotations.items():
-                if key.startswith(FIELD_ANNOTATION):
-                    (fresh.fields / key.removeprefix(FIELD_ANNOTATION)).write_bytes(text.encode())
+            for each in (fresh.item / FIELDS_FOLDER, fresh.steps, fresh.scratch):
+                each.mkdir(parents=True)
             pod = manifest["spec"]["template"]["spec"]
+            annotations = manifest["spec"]["template"]["metadata"]["annotations"]
+            for file in item_files(pod):
+                text = annotations[annotation_of(file)]
+                (fresh.item / file["path"]).write_bytes(text.encode())
             fresh.script.write_text(script(pod, folder, self._commands.get(queue, {})))
             durable.write(fresh.job, json.dumps({"created": time.time(), "job": manifest}).encode())
             fresh.path.rename(folder.path)

@@ -1,0 +1,76 @@
+"""Where one Job's files are."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from wqc.contract.pod import ITEM_FOLDER, RESULT_FILE, SCRATCH_FOLDER, STEPS_FOLDER
+
+
+@dataclass(frozen=True, slots=True)
+class JobFolder:
+    path: Path
+
+    @property
+    def job(self) -> Path:
+        return self.path / "job.json"
+
+    @property
+    def item(self) -> Path:
+        return self.path / "item"
+
+    @property
+    def steps(self) -> Path:
+        return self.path / "steps"
+
+    @property
+    def scratch(self) -> Path:
+        return self.path / "scratch"
+
+    @property
+    def script(self) -> Path:
+        return self.path / "run.sh"
+
+    @property
+    def lock(self) -> Path:
+        return self.path / "lock"
+
+    @property
+    def pid(self) -> Path:
+        return self.path / "pid"
+
+    @property
+    def exit(self) -> Path:
+        return self.path / "exit"
+
+    @property
+    def result(self) -> Path:
+        return self.path / "result"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "log"
+
+    @property
+    def timed_out(self) -> Path:
+        return self.path / "timed-out"
+
+    @property
+    def done(self) -> Path:
+        return self.path / "done"
+
+    @property
+    def work(self) -> Path:
+        return self.path / "work"
+
+    def here(self, text: str) -> str:
+        """A path in a worker's container, as it is on this machine; any other text as it stands."""
+        if text == RESULT_FILE:
+            return str(self.result)
+        for there, here in (
+            (ITEM_FOLDER, self.item),
+            (STEPS_FOLDER, self.steps),
+            (SCRATCH_FOLDER, self.scratch),
+        ):
+            if text == there or text.startswith(f"{there}/"):
+                return str(here) + text.removeprefix(there)
+        return text
