@@ -94,7 +94,7 @@ class Arrangement:
             case MapValue(entries):
                 rows, beside = self.entry_rows(entries, value.span.start, value.span.end, indent + INDENT)
                 return _enclosed("{", rows, beside, indent, "}")
-        return self._raw(value.span.text, indent)
+        return self._raw(value.span.start, value.span.end, indent)
 
     def flat(self, value: Value) -> str | None:
         """The value on one line, unless it was written on several."""
@@ -116,7 +116,7 @@ class Arrangement:
             case MapValue(entries):
                 return f"{{ {', '.join(map(self._flat_part, entries))} }}" if entries else "{}"
             case Expression():
-                return self._spaced(value)
+                return self._spaced(value.span.start, value.span.end)
         return text
 
     def comments_between(self, start: int, end: int) -> Sequence[Comment]:
@@ -144,26 +144,31 @@ class Arrangement:
         rows, beside = self.rows(parts, row, value.span.start, value.span.end)
         return _enclosed(opener, rows, beside, indent, closer)
 
-    def _spaced(self, value: Expression) -> str:
-        """An expression with one space where there was any, and around its operators."""
-        text = self.source.text
+    def _spaced(self, start: int, end: int) -> str:
+        """Part of an expression with one space where there was any, and around its operators."""
+        found = words(self.source, start, end)
         out = ""
-        previous, last = "", value.span.start
-        for kind, start, end in words(self.source, value.span.start, value.span.end).tokens:
-            if start > last or "OPERATOR" in (kind, previous):
+        previous, last = "", start
+        for kind, begin, finish in found.tokens:
+            if begin > last or "OPERATOR" in (kind, previous):
                 out += " "
-            out += text[start:end]
-            previous, last = kind, end
-        return out.strip()
+            out += self.source.text[begin:finish]
+            previous, last = kind, finish
+        beside = [self.source.text[begin:finish].rstrip() for _, begin, finish in found.comments]
+        return "  ".join([out.strip(), *beside] if out else beside)
 
-    def _raw(self, text: str, indent: int) -> list[str]:
-        """Several lines as they were, but for their indentation."""
+    def _raw(self, start: int, end: int, indent: int) -> list[str]:
+        """Several lines of an expression, each by itself."""
+        text = self.source.text[start:end]
         if '"""' in text or "'''" in text:
             return text.split("\n")
-        first, *rest = text.split("\n")
-        lines = [first.rstrip()]
-        rest = [line.strip() for line in rest if line.strip()]
-        return lines + [" " * (indent if line[0] in ")]}" else indent + INDENT) + line for line in rest]
+        lines = []
+        for line in text.split("\n"):
+            spaced = self._spaced(start, start + len(line))
+            start += len(line) + 1
+            if spaced:
+                lines.append(" " * (indent if spaced[0] in ")]}" else indent + INDENT) + spaced)
+        return [lines[0].lstrip(), *lines[1:]]
 
     def _line(self, place: int) -> int:
         return self.source.position(place)[0]

@@ -157,7 +157,8 @@ class _Chunk:
 
     def _stray(self, token: Token) -> None:
         """Say so of the first of several, and not of one that may have been part of a broken string."""
-        after_another = not self.source.text[self.stray_end : token[1]].strip(" \t")
+        between = self.source.text[self.stray_end : token[1]]
+        after_another = self.stray_end > 0 and not between.strip()
         self.stray_end = token[2]
         if not after_another and not (self.tokens and self.tokens[-1][0] == "BROKEN"):
             self.findings.append(syntax.stray_closer(self._span(token), _SIGN[token[0]]))

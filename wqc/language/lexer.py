@@ -21,10 +21,10 @@ _HABITS = (r"(?P<FOREIGN_COMMENT>//[^\n]*|/\*(?s:.*?)(?:\*/|\Z))",)
 _JUNK = (
     r"(?P<BAD_NUMBER>[0-9][0-9A-Za-z_]*(?:\.[0-9A-Za-z_]+)*)",
     r"(?P<UNCLOSED>[\"'][^\n]*)",
-    r"(?P<SEMICOLON>;)",
+    r"(?P<SEMICOLON>;(?:[ \t]*;)*)",
     r"(?P<HOLE>\$\{[^}\n]*\}?)",
     rf"(?P<CURVED>[{_QUOTES}][^\n{_QUOTES}\"]*[{_QUOTES}\"]?)",
-    rf"(?P<STRAY>(?s:.)[^\x09\x0a\x20-\x7e{_QUOTES}]*)",
+    rf"(?P<STRAY>[$@~`\\^&|]+|(?s:.)[^\x09\x0a\x20-\x7e{_QUOTES}]*)",
 )
 _WORD = re.compile("|".join((*_HABITS, *WORDS, *_JUNK)))
 _PLAIN = frozenset(re.findall(r"\(\?P<(\w+)>", "".join(WORDS)))
