@@ -42,7 +42,7 @@ ANY_TEXT = Text()
 SECRET = CallOf(("secret",))
 PLACES = CallOf(("zone", "nodes"))
 ENVIRONMENT = MapOf(
-    OneOf((ScriptText(), SECRET, CallOf(("config_map",)))),
+    OneOf((ScriptText(), CallOf(("secret", "config_map")))),
     r"[A-Za-z_][A-Za-z0-9_]*",
     "an environment variable's name",
 )
