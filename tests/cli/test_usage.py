@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -160,13 +161,21 @@ def test_an_interrupt_is_quiet(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     ) as process:
-        # opening it waits for the command to do so too
-        writer = os.open(tmp_path / "slow.wq", os.O_WRONLY)
+        writer = _opened_by_its_reader(tmp_path / "slow.wq", process)
         process.send_signal(signal.SIGINT)
         assert process.stdout is not None
         assert process.stdout.read() == b""
         assert process.wait() == 130
         os.close(writer)
+
+
+def _opened_by_its_reader(pipe: Path, reader: subprocess.Popen[bytes]) -> int:
+    while reader.poll() is None:
+        try:
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            time.sleep(0.01)
+    raise AssertionError(f"it ended with {reader.returncode} before it read anything")
 
 
 def test_a_bug_is_told_as_one(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ FILE = Source(
     "w.wq",
     f"""workflow w
 source a: items {{ each = {{ x = ["1"], y = ["2"] }}, items = each, arrives = 4s }}
-source b: items {{ items = ["3"] }}
+source b: http {{ url = "http://example.com" }}
 {WORKER}
 merger all {{ from = [a.x, copied] }}
 copier copied {{ from = a.y }}
@@ -55,9 +55,9 @@ a (source items, 2 members)
 └─ y 15/min → copied (copier)
    ├─ 15/min → all, see above
    └─ 15/min → other (queue, parallelism 1..3)
-      └─ failed 0/d → again (queue, parallelism 1)
+      └─ failed 0/s → again (queue, parallelism 1)
 
-b (source items)
+b (source http)
 └─ ? → end (splitter) warning[WQ903]
    └─ c ? → s (sharder, 2 shards)
       └─ ? → lanes (queue, 2 lanes of 1)
@@ -128,6 +128,7 @@ def test_json() -> None:
     ("rate", "words"),
     [
         (None, "?"),
+        (0, "0/s"),
         (12345.6, "12,346/s"),
         (1, "1/s"),
         (0.999, "59.9/min"),
