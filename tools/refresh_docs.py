@@ -1,8 +1,8 @@
 """Puts what commands print into the documentation, so that it shows what really comes out.
 
 A line `<!-- $ COMMAND -->` before a fenced block makes the block hold the command's output; a block of
-language `console` shows the command and standard error too. Commands run in the repository's root, with this
-Python's own `wqc`.
+language `text` holds standard error too, one of language `console` also the command. Commands run in the
+repository's root, with this Python's own `wqc`.
 
 usage: refresh_docs.py [--check] [FILE ...]    --check writes nothing and exits 1 if anything is out of date
 """
@@ -33,10 +33,9 @@ def refreshed(text: str) -> str:
 
     def block(match: re.Match[str]) -> str:
         command = match["command"]
-        if match["language"] == "console":
-            output = f"$ {command}\n{_output(command, errors=True)}"
-        else:
-            output = _output(command, errors=False)
+        screen = match["language"] in ("console", "text")
+        shown = f"$ {command}\n" if match["language"] == "console" else ""
+        output = shown + _output(command, errors=screen)
         return f"<!-- $ {command} -->\n{match['open']}\n{output}```"
 
     return _BLOCK.sub(block, text)
