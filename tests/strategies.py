@@ -31,7 +31,9 @@ ranges = st.tuples(sides, blanks, sides).map(lambda parts: f"{parts[0]}{parts[1]
 @st.composite
 def scripts(draw: st.DrawFn) -> str:
     """A script on one line or several, indented in any way."""
-    line = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs"), exclude_characters='"'), max_size=20)
+    line = st.text(
+        st.characters(codec="utf-8", exclude_categories=("Cc", "Cs"), exclude_characters='"'), max_size=20
+    )
     if draw(st.booleans()):
         return f'"""{draw(line)}"""'
     indent = draw(st.sampled_from(["", "  ", "      ", "\t"]))
@@ -58,7 +60,9 @@ def _condition(draw: st.DrawFn, depth: int) -> str:
         )
         left = form.format(inner)
     space = draw(st.sampled_from([" ", "  ", "\n      ", " # why\n  "]))
-    right = draw(st.one_of(operand, st.sampled_from(["[1, 'b']", '{"a": 1}', "x.map(y, y + 1)", "f(1).g[2]"])))
+    right = draw(
+        st.one_of(operand, st.sampled_from(["[1, 'b']", '{"a": 1}', "x.map(y, y + 1)", "f(1).g[2]"]))
+    )
     return f"{left} {draw(st.sampled_from(OPERATORS))}{space}{right}"
 
 
@@ -104,7 +108,9 @@ def bodies(draw: st.DrawFn, inner: st.SearchStrategy[str]) -> str:
     return text
 
 
-plain_values = st.one_of(strings, numbers, measures, paths, ranges, st.sampled_from(["true", "false", "null"]))
+plain_values = st.one_of(
+    strings, numbers, measures, paths, ranges, st.sampled_from(["true", "false", "null"])
+)
 values = st.recursive(
     st.one_of(plain_values, scripts(), conditions()),
     lambda inner: st.one_of(_lists(inner), _calls(inner), _maps(inner)),
@@ -137,5 +143,7 @@ def documents(draw: st.DrawFn) -> str:
     """A `.wq` file."""
     text = draw(st.sampled_from(["", "\n\n", "# first\n\n"]))
     for statement in draw(st.lists(statements(), max_size=5)):
-        text += statement + draw(st.sampled_from(["\n", "\n\n\n", "  # beside\n", "\n# own\n", "\n\n  # own\n\n"]))
+        text += statement + draw(
+            st.sampled_from(["\n", "\n\n\n", "  # beside\n", "\n# own\n", "\n\n  # own\n\n"])
+        )
     return text

@@ -16,7 +16,10 @@ def shape(node: Any) -> Any:
         return ("Document", shape(node.statements), tuple(comment.text.rstrip() for comment in node.comments))
     if is_dataclass(node):
         values = [getattr(node, field.name) for field in fields(node)]
-        return (type(node).__name__, *(shape(value) for value in values if not isinstance(value, Span | Source)))
+        return (
+            type(node).__name__,
+            *(shape(value) for value in values if not isinstance(value, Span | Source)),
+        )
     if isinstance(node, tuple):
         return tuple(map(shape, node))
     return node

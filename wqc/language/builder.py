@@ -255,11 +255,15 @@ class Builder:
 
     def _is_cel(self, start: int) -> None:
         """What was read since `start` is part of a CEL expression, with CEL's rules."""
-        while self.plain and self.plain[-1].span.start >= start:
-            self.plain.pop()
+        self.forget_plain(start)
         while self.holes and self.holes[-1].span.start >= start:
             hole = self.holes.pop()
             self.findings.append(characters.hole_in_condition(hole.span, hole.text))
+
+    def forget_plain(self, start: int) -> None:
+        """What was wrong unless it was CEL: it was, or something worse is wrong with it."""
+        while self.plain and self.plain[-1].span.start >= start:
+            self.plain.pop()
 
     def _declared(self, token: Token) -> Name:
         """A name that is declared here."""

@@ -31,7 +31,7 @@ def laid_out(source: Source, words: list[Token], end: int) -> tuple[list[Token],
     findings: list[Finding] = []
     for first, last in _chunks(source, words):
         chunk = _Chunk(source, words, first, last, by_indentation=False)
-        if chunk.findings:
+        if chunk.mismatched:
             # told apart by indentation only now, since well-matched files may be indented in any way
             chunk = _Chunk(source, words, first, last, by_indentation=True)
         tokens += chunk.tokens
@@ -67,12 +67,17 @@ class _Chunk:
         self.findings: list[Finding] = []
         self.open: list[Token] = []
         self.stray_end = -1
+        self.mismatched = False
+        self.closers_to_come = 0
         self.indents: dict[int, int] = {}
         self.before = self._span(words[last]) if last < len(words) else None
         self._read(first, last)
 
     def _read(self, first: int, last: int) -> None:
         words, tokens, open_brackets = self.words, self.tokens, self.open
+        self.closers_to_come = sum(
+            (word[0] == "RBRACE") - (word[0] == "LBRACE") for word in words[first:last]
+        )
         previous = "_END"
         ternary = False
         at = first
@@ -104,6 +109,7 @@ class _Chunk:
                     token = ("_END", token[1], token[2])
                     ternary = False
             elif kind in _CLOSER:
+                self.closers_to_come += kind == "LBRACE"
                 if len(open_brackets) == DEPTH_LIMIT:
                     finding = characters.too_deep(self._span(token), DEPTH_LIMIT)
                     self.findings.append(finding)
@@ -112,6 +118,7 @@ class _Chunk:
                 else:
                     open_brackets.append(token)
             elif kind in _OPENER:
+                self.closers_to_come -= kind == "RBRACE"
                 if not self._close(token):
                     continue
                 tokens.append((kind, token[1], token[2]))
@@ -138,9 +145,11 @@ class _Chunk:
         if self.open[-1][0] != opener:
             if opener not in [bracket[0] for bracket in self.open]:
                 wrong = self.open[-1]
-                if wrong[0] == "LBRACE" and self._span(wrong).line != self._span(token).line:
+                braces = sum(bracket[0] == "LBRACE" for bracket in self.open)
+                if wrong[0] == "LBRACE" and self.closers_to_come >= braces:
                     self._stray(token)
                     return False
+                self.mismatched = True
                 said = syntax.wrong_closer(
                     self._span(token), self._span(wrong), _SIGN[kind], _SIGN[_CLOSER[wrong[0]]]
                 )
@@ -157,6 +166,7 @@ class _Chunk:
 
     def _stray(self, token: Token) -> None:
         """Say so of the first of several, and not of one that may have been part of a broken string."""
+        self.mismatched = True
         between = self.source.text[self.stray_end : token[1]]
         after_another = self.stray_end > 0 and not between.strip()
         self.stray_end = token[2]
@@ -185,6 +195,7 @@ class _Chunk:
             self._close_unclosed(self._span(self.words[at]))
 
     def _close_unclosed(self, before: Span | None) -> None:
+        self.mismatched = True
         bracket = self.open.pop()
         closer = _CLOSER[bracket[0]]
         span = self._span(bracket)

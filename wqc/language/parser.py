@@ -32,7 +32,7 @@ class ParsedParams:
 
 @dataclass(frozen=True, slots=True)
 class ParsedValue:
-    """A value alone; `None` if there are findings."""
+    """A value alone; `None` if there is a finding."""
 
     value: Value | None
     findings: tuple[Finding, ...]
@@ -53,14 +53,14 @@ def parse_params(source: Source) -> ParsedParams:
 def parse_value(span: Span) -> ParsedValue:
     """The one value that stands in a span."""
     value, _, findings = _read(span.source, "single", span.start, span.end)
-    return ParsedValue(None if findings else value, findings)
+    return ParsedValue(None if findings else value, findings[:1])
 
 
 def _read(source: Source, rule: str, start: int, end: int) -> tuple[Any, list[Token], tuple[Finding, ...]]:
     found = words(source, start, end)
     tokens, unmatched = laid_out(source, found.tokens, end)
     builder = Builder(source)
-    recovery = Recovery(source, found.findings + unmatched)
+    recovery = Recovery(source, builder, found.findings + unmatched)
     if rule == "single" and len(tokens) == 1:
         tokens.insert(0, ("_END", end, end))
     automaton = Automaton(tokens, rule, builder)

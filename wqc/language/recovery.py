@@ -5,6 +5,7 @@ from bisect import bisect_left, insort
 from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.source import Source, Span
 from wqc.language.automaton import Automaton
+from wqc.language.builder import Builder
 from wqc.language.explain import explain
 from wqc.language.place import Place
 from wqc.language.syntax import Block, Broken, Import, Name, String
@@ -13,9 +14,11 @@ from wqc.language.syntax import Block, Broken, Import, Name, String
 class Recovery:
     """Call it where a token fits nothing; `told` is what has been said of the text already."""
 
-    def __init__(self, source: Source, told: list[Finding]) -> None:
+    def __init__(self, source: Source, builder: Builder, told: list[Finding]) -> None:
         self.source = source
+        self.builder = builder
         self.findings: list[Finding] = []
+        self._comma = -1
         self._told = sorted(finding.span.start for finding in told)
 
     def __call__(self, automaton: Automaton) -> None:
@@ -47,10 +50,16 @@ class Recovery:
             self._mend_entry(automaton, place, floor, read)
 
     def _say(self, place: Place) -> None:
-        """Say what is wrong, unless something has been said of this statement or entry."""
+        """Say what is wrong, unless something was said of this statement or entry, or the comma before."""
+        comma = place.text() == ","
+        another_comma = comma and self._comma == place.at - 1
+        self._comma = place.at if comma else -1
+        if another_comma:
+            return
         at = bisect_left(self._told, place.tokens[place.start][1])
         if at == len(self._told) or self._told[at] > place.span().end:
             finding = explain(place)
+            self.builder.forget_plain(place.tokens[place.start][1])
             insort(self._told, finding.span.start)
             self.findings.append(finding)
 
