@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import yaml
-from measure import Command, Failed, Figure, rounds
+from measure import Command, Failed, rounds
 from peers import PEERS, Missing
 from workflows import workflow
 
@@ -60,22 +60,27 @@ def start_up(times: int) -> None:
         commands[name] = command
         commands[libraries] = [*PYTHON, f"import {libraries}"]
     figures = rounds(commands, times)
-    print(f"Start-up, median of {times} runs. `python -c pass`: {_ms(figures['pass'])}\n")
-    print("| command | time | budget | ÷ `pass` | ÷ its libraries | libraries |")
-    print("|---|---|---|---|---|---|")
+    bare = figures["pass"]
+    print(f"Start-up, medians of {times} runs. `python -c pass`: {_ms(bare.seconds)}, CPU {_ms(bare.cpu)}\n")
+    head("command", "time", "CPU", "budget", "÷ `pass`", "÷ its libraries", "libraries")
     for name, (_, budget, libraries) in START_UP.items():
-        own = figures[name]
-        print(
-            f"| wqc {name} | {_ms(own)} | {budget} ms | {own.seconds / figures['pass'].seconds:.1f} "
-            f"| {own.seconds / figures[libraries].seconds:.1f} | {libraries}: {_ms(figures[libraries])} |"
+        own, needed = figures[name], figures[libraries]
+        ratios = (f"{own.seconds / bare.seconds:.1f}", f"{own.seconds / needed.seconds:.1f}")
+        row(
+            f"wqc {name}",
+            _ms(own.seconds),
+            _ms(own.cpu),
+            f"{budget} ms",
+            *ratios,
+            f"{libraries}: {_ms(needed.seconds)}",
         )
     print()
 
 
 def generated(sizes: list[int], times: int, limit: float) -> None:
-    print("A workflow of so many queues, printed; the others print as many objects of that size.\n")
-    print(f"| queues | tool | time (median of {times}) | peak memory | wqc's time ÷ this |")
-    print("|---|---|---|---|---|")
+    print("A workflow of so many queues, printed; the others print as many objects of that size.")
+    print(f"Medians of {times} runs.\n")
+    head("queues", "tool", "time", "CPU", "peak memory", "wqc's time ÷ this", "wqc's CPU ÷ this")
     per_queue: dict[int, float] = {}
     slow: set[str] = set()
     for size in sizes:
@@ -83,20 +88,28 @@ def generated(sizes: list[int], times: int, limit: float) -> None:
             commands, missing = _commands(Path(folder), size, slow)
             figures = rounds(commands, times, limit)
         own = figures["wqc build"]
-        per_queue[size] = own.seconds / size
+        per_queue[size] = own.cpu / size
         for name, figure in figures.items():
-            ratio = "" if name == "wqc build" else f"{own.seconds / figure.seconds:.2f}"
+            time = f"{figure.seconds:.2f} s" if figure.ended else f"over {limit:g} s"
+            ratios = ("", "")
+            if name != "wqc build":
+                ratios = (f"{own.seconds / figure.seconds:.2f}", f"{own.cpu / figure.cpu:.2f}")
             if not figure.ended:
                 slow.add(name)
-                print(f"| {size} | {name} | over {limit:g} s | {figure.mebibytes:.0f} MiB | < {ratio} |")
-            else:
-                print(f"| {size} | {name} | {figure.seconds:.2f} s | {figure.mebibytes:.0f} MiB | {ratio} |")
+            row(str(size), name, time, f"{figure.cpu:.2f} s", f"{figure.mebibytes:.0f} MiB", *ratios)
         for name, why in missing.items():
-            print(f"| {size} | {name} | skipped: {why} | | |")
-    print(
-        "\nGrowth, time per queue: "
-        + ", ".join(f"{size}: {each * 1000:.2f} ms" for size, each in per_queue.items())
-    )
+            row(str(size), name, f"skipped: {why}", "", "", "", "")
+    growth = ", ".join(f"{size}: {_ms(each, 2)}" for size, each in per_queue.items())
+    print(f"\nGrowth, CPU per queue: {growth}")
+
+
+def head(*cells: str) -> None:
+    row(*cells)
+    row(*("---" for _ in cells))
+
+
+def row(*cells: str) -> None:
+    print(f"| {' | '.join(cells)} |")
 
 
 def _commands(folder: Path, size: int, slow: set[str]) -> tuple[dict[str, Command], dict[str, str]]:
@@ -141,8 +154,8 @@ def profile(queues: int) -> None:
     pstats.Stats(profiler).strip_dirs().sort_stats("cumulative").print_stats(40)
 
 
-def _ms(figure: Figure) -> str:
-    return f"{figure.seconds * 1000:.0f} ms"
+def _ms(seconds: float, digits: int = 0) -> str:
+    return f"{seconds * 1000:.{digits}f} ms"
 
 
 if __name__ == "__main__":

@@ -23,9 +23,10 @@ class Failed(Exception):
 
 @dataclass(frozen=True)
 class Figure:
-    """Medians. `ended` is false for a command that was stopped at the time limit."""
+    """Medians. `cpu`: seconds of all cores together. `ended`: not stopped at the time limit."""
 
     seconds: float
+    cpu: float
     mebibytes: float
     ended: bool = True
 
@@ -40,6 +41,7 @@ def rounds(commands: Mapping[str, Command], times: int, limit: float = 120) -> d
     return {
         name: Figure(
             median(figure.seconds for figure in several),
+            median(figure.cpu for figure in several),
             median(figure.mebibytes for figure in several),
             all(figure.ended for figure in several),
         )
@@ -63,4 +65,4 @@ def once(command: Command, limit: float) -> Figure:
             said.seek(0)
             words = said.read().decode(errors="replace").strip()[-500:]
             raise Failed(f"{Path(command[0]).name}: exit code {process.returncode}: {words}")
-    return Figure(seconds, usage.ru_maxrss / _PER_MEBIBYTE, ended)
+    return Figure(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / _PER_MEBIBYTE, ended)
