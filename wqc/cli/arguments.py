@@ -14,6 +14,7 @@ COMMANDS = {
     "check": "find the mistakes in workflow files",
     "build": "write a workflow's Kubernetes objects",
     "graph": "show what flows where, and how much of it",
+    "run": "run a workflow on this machine, without a cluster",
     "fmt": "lay out files in the one canonical way",
     "explain": "say what a finding means, with examples",
     "schema": "print the table of blocks and attributes as JSON",

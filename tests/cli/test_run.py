@@ -1,0 +1,258 @@
+"""`wqc run`, as people use it: real workers, interruptions, and what it says when something is missing."""
+
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import imageio_ffmpeg
+import pytest
+
+from support.command import wqc
+from wqc.contract.names import item_hash
+from wqc.runtime.ledger import read_segment
+from wqc.runtime.stores.store import Segment
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+PERIODS = "backoff=0.1 backoff_limit=0.5 flush=0.2 listing=0.3"
+
+CHAIN = """\
+workflow chain
+source names: items { items = [%s] }
+worker note {
+  image = "busybox:1.36"
+  run = '''
+    echo "$NODE $(cat "$WORK_ITEM_FILE")" >> "$LOG"
+    sleep 0.1
+    '''
+}
+queue first { from = names, worker = note, parallelism = 3, env = { NODE = "first", LOG = "%s" } }
+queue second { from = first, worker = note, parallelism = 3, env = { NODE = "second", LOG = "%s" } }
+""".replace("'''", '"""')
+
+COUNT = """\
+workflow count
+source texts: files { path = "/data", match = "**/*.txt", quiet = 1s, volume = pvc("data") }
+worker size {
+  image  = "busybox:1.36"
+  mounts = { "/data" = pvc("data") }
+  run = '''
+    n=$(wc -c < "$(cat "$WORK_ITEM_DIR/path")")
+    [ "$n" != 3 ] || exit 5
+    printf '{"n": %s}' "$n" > "$WORK_RESULT_FILE"
+    '''
+}
+worker told { image = "registry.example.com/told:1.0", command = ["told"], input = stdin }
+queue sizes { from = texts, worker = size, result = required, retries = 1 }
+filter large { from = sizes, where = item.data.n > 1 }
+queue telling { from = large, worker = told }
+""".replace("'''", '"""')
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "w.wq"
+    path.write_text(text)
+    return path
+
+
+def texts(folder: Path, **contents: str) -> None:
+    """Files that are old enough to count as complete."""
+    for name, content in contents.items():
+        path = folder / "data" / f"{name}.txt"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content)
+        os.utime(path, (1e9, 1e9))
+
+
+def told(folder: Path) -> Path:
+    program = folder / "told.sh"
+    program.write_text(f'#!/bin/sh\nread -r line || :\necho "$line" >> {folder / "told"}\n')
+    program.chmod(0o755)
+    return program
+
+
+def test_files_go_through_queues_and_a_filter(tmp_path: Path) -> None:
+    written(tmp_path, COUNT)
+    texts(tmp_path, one="1", two="22", four="4444")
+    told(tmp_path)
+    arguments = ("run", "w.wq", "--volume", "data=data", "--command", "told=./told.sh", "--until-empty")
+    ran = wqc(*arguments, folder=tmp_path, WQC_PERIODS=PERIODS)
+    assert (ran.status, ran.out) == (
+        0,
+        "sizes: 0 waiting, 0 running, 3 done, 0 failed\ntelling: 0 waiting, 0 running, 2 done, 0 failed\n",
+    )
+    assert sorted((tmp_path / "told").read_text().splitlines()) == ['{"n": 2}', '{"n": 4}']
+    texts(tmp_path, six="666666")
+    assert wqc(*arguments, folder=tmp_path, WQC_PERIODS=PERIODS).status == 0
+    assert sorted((tmp_path / "told").read_text().splitlines()) == ['{"n": 2}', '{"n": 4}', '{"n": 6}']
+
+
+def test_failed_items_are_named_and_the_exit_code_says_so(tmp_path: Path) -> None:
+    written(tmp_path, COUNT)
+    texts(tmp_path, bad="333", good="22")
+    told(tmp_path)
+    arguments = ("run", "w.wq", "--volume", "data=data", "--command", "told=./told.sh", "--until-empty")
+    ran = wqc(*arguments, folder=tmp_path, WQC_PERIODS=PERIODS)
+    assert ran.status == 1
+    assert "sizes: bad.txt failed: exit code 5\n" in ran.err
+    assert "sizes: 0 waiting, 0 running, 1 done, 1 failed\n" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ((), "where is the volume data? Name a folder: --volume data=FOLDER"),
+        (("--volume", "data=absent"), "the volume data is to be absent, which is no folder"),
+        (("--volume", "data=data", "--volume", "x=data"), "no source reads a volume x, but data"),
+        (
+            ("--volume", "data=data"),
+            "worker told has no script to run here, only an image: --command told=PROGRAM stands in for it",
+        ),
+        (("--volume", "data=data", "--command", "told=absent.sh"), "there is no program absent.sh"),
+        (("--volume", "data=data", "--command", "told=w.wq"), "w.wq isn't executable: chmod +x w.wq"),
+        (("--volume", "data=data", "--command", "x=told.sh"), "no queue has a worker x, but size, told"),
+        (("--volume", "data"), "argument --volume: expected NAME=PATH, not 'data'"),
+    ],
+)
+def test_what_is_missing_is_asked_for(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:
+    written(tmp_path, COUNT)
+    texts(tmp_path)
+    (tmp_path / "data").mkdir()
+    told(tmp_path)
+    ran = wqc("run", "w.wq", *arguments, folder=tmp_path)
+    assert ran.status == 2
+    assert complaint in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_sources_of_a_cluster_are_refused(tmp_path: Path) -> None:
+    ran = wqc(
+        "run",
+        EXAMPLES / "signup.wq",
+        "--command",
+        f"mailer={told(tmp_path)}",
+        "--command",
+        f"settings_store={told(tmp_path)}",
+        folder=tmp_path,
+    )
+    assert ran.status == 2
+    assert "source signups is of kind kafka; here only files, items, http can be read" in ran.err
+
+
+def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "wqc", "run", "w.wq", *arguments],
+        cwd=folder,
+        env=os.environ | {"WQC_PERIODS": PERIODS},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+
+
+def living(group: int) -> list[str]:
+    """The states of a process group's processes that nobody has to bury yet."""
+    listed = subprocess.run(["ps", "-eo", "pgid=,stat="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split() for line in listed.splitlines()]
+    return [state for number, state in rows if int(number) == group and not state.startswith("Z")]
+
+
+def recorded(state: Path, queue: str) -> Counter[bytes]:
+    found: Counter[bytes] = Counter()
+    for path in (state / "ledger" / queue).iterdir():
+        found.update(read_segment(Segment(path.name, path.read_bytes()))[1])
+    return found
+
+
+def progress(state: Path) -> frozenset[tuple[str, ...]]:
+    """What is on the disk; a folder may vanish meanwhile."""
+    return frozenset((folder, *sorted(names)) for folder, _, names in os.walk(state))
+
+
+def test_kill_at_any_point_loses_nothing_and_records_nothing_twice(tmp_path: Path) -> None:
+    names = [f"item-{number}" for number in range(12)]
+    log = tmp_path / "log"
+    written(tmp_path, CHAIN % (", ".join(f'"{name}"' for name in names), log, log))
+    chance = random.Random(4)
+    state = tmp_path / ".wqc" / "chain"
+    kills = 0
+    while True:
+        before = progress(state)
+        running = start(tmp_path, "--until-empty")
+        until = time.monotonic() + 60
+        while running.poll() is None and progress(state) == before:
+            assert time.monotonic() < until, "it makes no progress"
+            time.sleep(0.01)
+        try:
+            _, complaints = running.communicate(timeout=chance.uniform(0.0, 0.7))
+        except subprocess.TimeoutExpired:
+            running.kill()
+            running.communicate()
+            kills += 1
+            continue
+        assert running.returncode == 0, complaints.decode()
+        break
+    assert kills > 1
+    worked = Counter(log.read_text().splitlines())
+    assert set(worked) == {f'{node} "{name}"' for node in ("first", "second") for name in names}
+    for queue in ("first", "second"):
+        assert recorded(tmp_path / ".wqc" / "chain", queue) == Counter(item_hash(name, "") for name in names)
+
+
+def test_an_interrupt_ends_the_workers_and_the_next_run_goes_on(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    written(tmp_path, (CHAIN % ('"a", "b"', log, log)).replace("sleep 0.1", "sleep 600 & wait"))
+    running = start(tmp_path)
+    until = time.monotonic() + 30
+    while not (log.exists() and len(log.read_text().splitlines()) == 2):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    pids = [int(path.read_text()) for path in (tmp_path / ".wqc").glob("chain/jobs/*/pid")]
+    assert len(pids) == 2
+    running.send_signal(signal.SIGINT)
+    _, complaints = running.communicate(timeout=20)
+    assert running.returncode == 130
+    assert complaints.decode().splitlines()[-1] == "stopped; the next run goes on from here"
+    for pid in pids:
+        assert not living(pid)
+    written(tmp_path, CHAIN % ('"a", "b"', log, log))
+    ran = wqc("run", "w.wq", "--until-empty", folder=tmp_path, WQC_PERIODS=PERIODS)
+    assert (ran.status, ran.out.splitlines()[-1]) == (0, "second: 0 waiting, 0 running, 2 done, 0 failed")
+
+
+def test_films_become_thumbnails(tmp_path: Path) -> None:
+    """The example as it stands, on a real film."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "ffmpeg").symlink_to(imageio_ffmpeg.get_ffmpeg_exe())
+    clips = tmp_path / "clips"
+    clips.mkdir()
+    for name, seconds in (("one", 10), ("two films", 14)):
+        film = clips / f"{name}.mp4"
+        source = f"testsrc=duration={seconds}:size=160x120:rate=25"
+        subprocess.run(
+            [tools / "ffmpeg", "-loglevel", "error", "-f", "lavfi", "-i", source, film],
+            check=True,
+            stdin=subprocess.DEVNULL,
+        )
+        os.utime(film, (1e9, 1e9))
+    shutil.copy(EXAMPLES / "thumbnails.wq", tmp_path)
+    ran = wqc(
+        "run",
+        "thumbnails.wq",
+        "--volume",
+        "media=clips",
+        "--until-empty",
+        folder=tmp_path,
+        PATH=f"{tools}:{os.environ['PATH']}",
+    )
+    assert (ran.status, ran.out) == (0, "thumbs: 0 waiting, 0 running, 2 done, 0 failed\n"), ran.err
+    made = sorted(path.name for path in clips.glob("*.png"))
+    # every hundredth frame of 250 and of 350
+    assert made == [*(f"one.{n:03}.png" for n in (1, 2, 3)), *(f"two films.{n:03}.png" for n in (1, 2, 3, 4))]
+    assert all(re.match(rb"\x89PNG", path.read_bytes()) for path in clips.glob("*.png"))

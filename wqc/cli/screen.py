@@ -1,0 +1,70 @@
+"""A live table on a terminal, and plain lines elsewhere."""
+
+import logging
+import time
+from typing import TextIO
+
+from wqc.cli.livetable import Rates, one_line, table
+from wqc.runtime.logs import LOGGER
+from wqc.runtime.manager import Status
+
+QUIET = 10.0
+"""Seconds between two lines about a queue where there is no terminal."""
+
+
+class Notices(logging.Handler):
+    """What the manager logs, as lines for people, until somebody prints them."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        facts = getattr(record, "facts", {})
+        who = facts.get("queue") or facts.get("source") or facts.get("node")
+        item = f" {one_line(str(facts['item']))}" if "item" in facts else ""
+        reason = f": {one_line(str(facts['reason']))}" if "reason" in facts else ""
+        self.lines.append(f"{f'{who}: ' if who else ''}{record.getMessage()}{item}{reason}")
+
+
+class Screen:
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._live = stream.isatty()
+        self._rates = Rates()
+        self._drawn = 0
+        self._said: dict[str, tuple[float, str]] = {}
+        self._notices = Notices()
+        LOGGER.handlers = [self._notices]
+        LOGGER.propagate = False
+
+    def show(self, status: Status, last: bool = False) -> None:
+        """What has changed since the last call; all of it if it is the last."""
+        self._rates.observe(time.monotonic(), status)
+        notices, self._notices.lines = self._notices.lines, []
+        if self._live:
+            self._redraw(notices, table(status, self._rates))
+        else:
+            for line in notices:
+                print(line, file=self._stream)
+            self._report(status, last)
+        self._stream.flush()
+
+    def _redraw(self, notices: list[str], lines: list[str]) -> None:
+        if self._drawn:
+            self._stream.write(f"\x1b[{self._drawn}A\x1b[J")
+        for line in (*notices, *lines):
+            print(line, file=self._stream)
+        self._drawn = len(lines)
+
+    def _report(self, status: Status, last: bool) -> None:
+        now = time.monotonic()
+        for queue in status.queues:
+            line = (
+                f"{queue.queue}: {queue.waiting} waiting, {queue.running} running, "
+                f"{queue.done} done, {queue.failed} failed"
+            )
+            at, before = self._said.get(queue.queue, (now - QUIET, ""))
+            if line != before and (last or now - at >= QUIET):
+                print(line, file=self._stream)
+                self._said[queue.queue] = (now, line)
