@@ -27,7 +27,7 @@ START_UP: dict[str, tuple[Command, int, str]] = {
     "--help": ([*WQC, "--help"], 150, "argparse"),
     "fmt": ([*WQC, "fmt", "--check", THUMBNAILS], 150, "argparse"),
     "explain": ([*WQC, "explain", "WQ203"], 150, "argparse"),
-    "check": ([*WQC, "check", THUMBNAILS], 350, "argparse, networkx, cel_expr_python"),
+    "check": ([*WQC, "check", THUMBNAILS], 350, "argparse, dataclasses, cel_expr_python"),
 }
 
 

@@ -11,8 +11,7 @@ ITEMS = "/api/v1/items"
 
 def rows() -> dict[str, dict[str, str]]:
     with open(os.environ["TABLE"], newline="", encoding="utf-8") as table:
-        reader = csv.DictReader(table)
-        return {row[reader.fieldnames[0]]: row for row in reader if reader.fieldnames}
+        return {next(iter(row.values())): row for row in csv.DictReader(table)}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -38,4 +37,4 @@ class Handler(BaseHTTPRequestHandler):
 
 
 # Loopback alone: only the manager beside it in the pod may ask.
-ThreadingHTTPServer(("127.0.0.1", 8080), Handler).serve_forever()
+ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8080"))), Handler).serve_forever()
