@@ -13,12 +13,17 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from support.need import unavailable
 
 TESTS = Path(__file__).resolve().parent.parent
+
+
+# pytest keeps what is printed until a test ends: conftest.py puts the terminal here
+announce: Callable[[str], None] = print
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,7 @@ def built(program: GoProgram) -> Path:
     with target.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not target.exists():
+            announce(f"building {program.name} from Go modules, once; see docs/decisions/go-tools.md")
             fresh = target.with_suffix(".new")
             command = [
                 go,
