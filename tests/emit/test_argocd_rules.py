@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from support.goldens import FOLDERS, GoldenObject, objects
 
 pytestmark = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
@@ -156,7 +157,7 @@ def test_9_the_output_is_never_empty(folder: Path) -> None:
 
 
 def test_10_what_nothing_scales_has_its_replicas(folder: Path) -> None:
-    """The manager scales the queues inside; its own Deployment is one pod, which is no default to leave out."""
+    """The manager scales the queues itself; its own Deployment is always one pod."""
     for deployment in of_kind(folder, "Deployment"):
         assert deployment["spec"]["replicas"] == 1
         assert deployment["spec"]["strategy"] == {"type": "Recreate"}

@@ -15,6 +15,8 @@ from wqc.diagnostics.finding import Level
 from wqc.diagnostics.source import Source
 from wqc.pipeline import Options, build
 
+# Block by block, but for the conditions all texts; what has a pattern (images, names) can hold nothing hostile.
+# ruff: noqa: E501
 WORKFLOW = """\
 workflow hostile {{ namespace = "safe" }}
 source films: files {{ path = {path}, match = {text}, volume = pvc("media", sub_path = {text}), arrives = 1m }}
@@ -32,7 +34,6 @@ queue three {{ from = shards, worker = plain }}
 queue four {{ from = own, worker = shell }}
 carrier out: kafka {{ from = one, brokers = "kafka:9092", topic = "t", username = {text}, auth = secret("s", {text}) }}
 """
-"""All but the conditions take any text; what has a pattern (images, names) can hold nothing hostile."""
 
 
 def quoted(text: str) -> str:

@@ -10,6 +10,8 @@ from wqc.pipeline import Options, build
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 CHECKSUM = "wqc/checksum:"
+SCRIPT = """ffmpeg -i "$in" -vf 'select=not(mod(n\\,100))' -fps_mode vfr "${in%%.mp4}.%s.png\""""
+SHIPPED = """shipped = workflow.filter("shipped", events, where='item.data.state == "%s"')"""
 
 
 def files(name: str, text: str) -> dict[str, str]:
@@ -62,15 +64,20 @@ def lines(text: str) -> list[str]:
         ),
         ("thumbnails", '"*.mp4"', '"*.mkv"', {"source-films.yaml": (['match: "*.mp4"'], ['match: "*.mkv"'])}),
         ("thumbnails", "takes  = 30s", "takes  = 40s", {"queue-thumbs.yaml": (["takes: 30"], ["takes: 40"])}),
-        ("thumbnails", "%03d.png", "%04d.png", {"queue-thumbs.yaml": ([SCRIPT := """ffmpeg -i "$in" -vf 'select=not(mod(n\\,100))' -fps_mode vfr "${in%.mp4}.%03d.png\""""], [SCRIPT.replace("%03d", "%04d")])}),
+        (
+            "thumbnails",
+            "%03d.png",
+            "%04d.png",
+            {"queue-thumbs.yaml": ([SCRIPT % "%03d"], [SCRIPT % "%04d"])},
+        ),
         (
             "orders",
             'item.data.state == "shipped"',
             'item.data.state == "sent"',
             {
                 "manager.yaml": (
-                    ["""shipped = workflow.filter("shipped", events, where='item.data.state == "shipped"')"""],
-                    ["""shipped = workflow.filter("shipped", events, where='item.data.state == "sent"')"""],
+                    [SHIPPED % "shipped"],
+                    [SHIPPED % "sent"],
                 )
             },
         ),
@@ -82,7 +89,8 @@ def lines(text: str) -> list[str]:
                 name: (["namespace: mail"], ["namespace: post"])
                 for name in (
                     *("access.yaml", "manager.yaml", "network.yaml"),
-                    *(f"queue-{queue}.yaml" for queue in ("email-on", "settings", "sms-on", "verify", "welcome")),
+                    *("queue-email-on.yaml", "queue-settings.yaml", "queue-sms-on.yaml"),
+                    *("queue-verify.yaml", "queue-welcome.yaml"),
                     *("source-confirmations.yaml", "source-signups.yaml"),
                 )
             },

@@ -5,12 +5,20 @@ Maps are merged, field by field; null takes a field away. Of lists, those whose 
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from wqc.emit.yaml_text import mapping_lines, sequence_lines
 
-Replacement = tuple[int, int, list[str]]
-"""The lines from the first number up to, not including, the second become these."""
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """The lines from `start` up to, not including, `end` become `lines`, which stand at `column`."""
+
+    start: int
+    end: int
+    column: int
+    lines: list[str]
 
 
 def merged(text: str, layers: tuple[Mapping[str, Any], ...]) -> str:
@@ -20,27 +28,29 @@ def merged(text: str, layers: tuple[Mapping[str, Any], ...]) -> str:
     for layer in layers:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         lines = text.split("\n")
-        edits: list[Replacement] = []
+        edits: list[Edit] = []
         _merge(root, layer, lines, edits)
-        for start, end, new in sorted(edits, key=lambda edit: edit[:2], reverse=True):
-            lines[start:end] = new
+        # of what is added at one place, what belongs to the inner block comes first
+        edits.sort(key=lambda edit: (edit.start, edit.end, -edit.column))
+        for edit in reversed(edits):
+            lines[edit.start : edit.end] = edit.lines
         text = "\n".join(lines)
     return text
 
 
-def _merge(node: Any, layer: Mapping[str, Any], lines: list[str], edits: list[Replacement]) -> None:
+def _merge(node: Any, layer: Mapping[str, Any], lines: list[str], edits: list[Edit]) -> None:
     column = node.start_mark.column
     present = {key.value: (key, value) for key, value in node.value}
     for name, given in layer.items():
         if name not in present:
             if given is not None:
                 after = _end(node, lines)
-                edits.append((after, after, _lines({name: given}, column)))
+                edits.append(Edit(after, after, column, _lines({name: given}, column)))
             continue
         key, value = present[name]
         if given is None:
-            edits.append((_start(key, lines), _end(value, lines), []))
-        elif isinstance(given, Mapping) and _is_block(value, "mapping"):
+            edits.append(Edit(_start(key, lines), _end(value, lines), column, []))
+        elif isinstance(given, Mapping) and _is_block(value, "mapping") and _leaves_some(value, given):
             _merge(value, given, lines, edits)
         elif _is_named(given) and _is_block(value, "sequence") and all(map(_name, value.value)):
             _merge_entries(value, given, lines, edits)
@@ -48,12 +58,16 @@ def _merge(node: Any, layer: Mapping[str, Any], lines: list[str], edits: list[Re
             first = key.start_mark.line
             new = _lines({name: given}, column)
             new[0] = lines[first][:column] + new[0][column:]
-            edits.append((first, _end(value, lines), new))
+            edits.append(Edit(first, _end(value, lines), column, new))
 
 
-def _merge_entries(
-    node: Any, given: list[dict[str, Any]], lines: list[str], edits: list[Replacement]
-) -> None:
+def _leaves_some(node: Any, layer: Mapping[str, Any]) -> bool:
+    """Whether any field remains."""
+    rest = {key.value for key, _ in node.value} - {name for name, given in layer.items() if given is None}
+    return bool(rest) or any(given is not None for given in layer.values())
+
+
+def _merge_entries(node: Any, given: list[dict[str, Any]], lines: list[str], edits: list[Edit]) -> None:
     present = {_name(entry): entry for entry in node.value}
     for entry in given:
         if entry["name"] in present:
@@ -62,9 +76,8 @@ def _merge_entries(
         else:
             after = _end(node, lines)
             column = node.start_mark.column
-            edits.append(
-                (after, after, [" " * column + line if line else "" for line in sequence_lines([entry])])
-            )
+            new = [" " * column + line if line else "" for line in sequence_lines([_without_nulls(entry)])]
+            edits.append(Edit(after, after, column, new))
 
 
 def _is_block(node: Any, kind: str) -> bool:
@@ -103,4 +116,14 @@ def _end(node: Any, lines: list[str]) -> int:
 
 
 def _lines(value: Mapping[str, Any], column: int) -> list[str]:
-    return [" " * column + line if line else "" for line in mapping_lines(value)]
+    return [" " * column + line if line else "" for line in mapping_lines(_without_nulls(value))]
+
+
+def _without_nulls(value: Any) -> Any:
+    match value:
+        case Mapping():
+            return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
+        case list():
+            return [_without_nulls(inner) for inner in value]
+        case _:
+            return value
