@@ -5,6 +5,7 @@
 #   make test-cluster  the rest: a real Kubernetes, the security scanners
 #   make golden        golden/ anew from examples/, to be read as a diff
 #   make docs          rewrite docs/reference/ from the table of the language and the findings
+#   make tables        the parser's tables from grammar/wq.lark
 #   make lock          newest dependencies into requirements/
 SHELL     := /bin/bash
 PYTHON    ?= python3
@@ -19,7 +20,7 @@ LOCKED    := $(PIP) install --require-hashes --only-binary :all:
 SOURCES   := $(shell find wqc grammar templates -not -path '*/__pycache__*')
 EXAMPLES  := $(sort $(wildcard examples/*.wq))
 
-.PHONY: demo check test test-cluster golden lock benchmarks docs cluster-up cluster-down clean
+.PHONY: demo check test test-cluster golden tables lock benchmarks docs cluster-up cluster-down clean
 
 # --- set-up: each stamp stands for one step that is done ---
 
@@ -62,6 +63,7 @@ check: $(VENV)/wheel.stamp
 	$(BIN)/mypy --strict wqc
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python tools/check_managers.py
+	$(BIN)/python tools/build_tables.py --check
 
 test: $(VENV)/wheel.stamp $(VENV)/go.stamp
 	$(BIN)/pytest --ignore tests/cluster --ignore tests/security $(ARGS)
@@ -74,6 +76,9 @@ golden: $(VENV)/wheel.stamp
 	@rm -rf golden
 	@for example in $(EXAMPLES); do $(BIN)/wqc build $$example -o golden || exit; done
 	@git --no-pager diff --stat -- golden
+
+tables: $(VENV)/dev.stamp
+	$(BIN)/python tools/build_tables.py
 
 benchmarks: $(VENV)/wheel.stamp
 	$(BIN)/python benchmarks/compile.py

@@ -2,7 +2,7 @@
 
 Why: docs/decisions/parser.md.
 
-`--check` writes nothing and fails where the file isn't what the grammar gives.
+`--check` writes nothing and fails where the grammar is ambiguous or the file isn't what it gives.
 """
 
 import argparse
@@ -99,6 +99,7 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--check", action="store_true")
     if arguments.parse_args().check:
+        grammar(strict=True)
         if TABLES.read_text(encoding="utf-8") != tables():
             print("wqc/language/tables.py is not what grammar/wq.lark gives: make tables", file=sys.stderr)
             return 1

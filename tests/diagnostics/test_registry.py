@@ -1,4 +1,4 @@
-"""The registry's samples of what can't be read: each bad one has its mistake and no other, each good one has none."""
+"""The registry's samples of what can't be read: each bad one has its mistake alone, each good one none."""
 
 import pytest
 

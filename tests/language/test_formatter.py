@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
-from strategies import documents
 
+from strategies import documents
 from support.trees import shape
 from wqc.diagnostics.source import Source
 from wqc.language.formatter import format_text

@@ -1,4 +1,4 @@
-"""What people read about files that can't be: the exact place and words, one finding per mistake, and the rest of the file."""
+"""What is said of files that can't be read: exact places and words, one finding per mistake."""
 
 import re
 import time
@@ -135,7 +135,8 @@ def test_a_broken_value_keeps_its_key() -> None:
 
 HEADS = [
     ('queue "q" {', "WQ115", '"q"', "the name of a queue has no quotes", "write `queue q`"),
-    ('source "files" "q" {', "WQ115", '"files"', "the name of a source has no quotes", "write `source q: files`"),
+    ('source "files" "q" {', "WQ115", '"files"', "the name of a source has no quotes",
+     "write `source q: files`"),
     ("queue a-q {", "WQ114", "a-q", "`a-q` is not a name", f"write `a_q`: {NAMES}"),
     ("queue maxQ {", "WQ114", "maxQ", "`maxQ` is not a name", f"write `max_q`: {NAMES}"),
     ("queue Q {", "WQ114", "Q", "`Q` is not a name", f"write `q`: {NAMES}"),
@@ -143,7 +144,8 @@ HEADS = [
     ("queue a.q {", "WQ114", "a.q", "`a.q` is not a name", f"write `a_q`: {NAMES}"),
     ("queue 2nd {", "WQ114", "2nd", "`2nd` is not a name", NAMES),
     ("queue in {", "WQ222", "in", "`in` is reserved", "choose another name"),
-    ("source q files {", "WQ140", "files", "one word too many: a kind stands after a colon", "write `source q: files`"),
+    ("source q files {", "WQ140", "files", "one word too many: a kind stands after a colon",
+     "write `source q: files`"),
     ("source q: 3 {", "WQ150", "3", "expected a kind, found `3`", ""),
     ("worker q(a b) {", "WQ134", "b", "a comma is missing before this", "write `a,`"),
 ]  # fmt: skip
@@ -250,9 +252,8 @@ def test_size() -> None:
 
 SYMBOLS = {symbol for row in STATES for symbol in row} | {production[0] for production in PRODUCTIONS}
 # `NAME` stands for a name in advice
-INTERNAL = re.compile(
-    rf"\b(?:{'|'.join(s for s in SYMBOLS if s.isupper() and s != 'NAME' and s.strip('_$').isalpha())})\b|_END|\$END"
-)
+WORDS = sorted(symbol for symbol in SYMBOLS if symbol.isupper() and symbol.isalpha() and symbol != "NAME")
+INTERNAL = re.compile(rf"\b(?:{'|'.join(WORDS)})\b|_END|\$END")
 SHARDS = (
     *"{}()[]=,.:;?!-\"'#\\$\n\t @\0é",
     *(

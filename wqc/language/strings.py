@@ -2,7 +2,6 @@
 
 import re
 import textwrap
-from decimal import Decimal
 
 from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.mistakes import characters as mistakes
@@ -69,6 +68,8 @@ def blanked(condition: str) -> str:
 
 def decimal(text: str) -> str:
     """CEL's `0x10`, `1e3` or `.5` as a number of ours; empty if there is none."""
+    from decimal import Decimal
+
     try:
         value = int(text.rstrip("uU"), 16) if text[:2].lower() == "0x" else Decimal(text)
     except (ValueError, ArithmeticError):
