@@ -7,7 +7,6 @@ import pytest
 
 from support.trees import shape
 from wqc.diagnostics.source import Source, Span
-from wqc.language.lexer import without_comments
 from wqc.language.parser import parse, parse_params, parse_value
 from wqc.language.syntax import Block, Expression, String
 
@@ -203,7 +202,3 @@ def test_params_with_mistakes() -> None:
         ("WQ135", 4),
     ]
     assert [item.key.span.text for item in parsed.entries] == ["a", "c", "d"]
-
-
-def test_conditions_without_comments() -> None:
-    assert without_comments("a  # b\n && '#'") == "a     \n && '#'"

@@ -59,15 +59,6 @@ def words(source: Source, start: int, end: int) -> Words:
     return _Lexer(source, end).words(start)
 
 
-def without_comments(text: str) -> str:
-    """The same text with spaces for comments: what CEL, which has others, can read."""
-    if "#" not in text:
-        return text
-    for _, start, end in words(Source("", text), 0, len(text)).comments:
-        text = text[:start] + " " * (end - start) + text[end:]
-    return text
-
-
 class _Lexer:
     def __init__(self, source: Source, end: int) -> None:
         self.source = source
