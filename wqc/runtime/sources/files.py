@@ -3,16 +3,19 @@
 An item's name is its path below the directory, its version the size and the time of the last change.
 """
 
-import asyncio
 import os
 import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from wqc.runtime.sources.glob import glob_pattern
+from wqc.runtime.sources.glob import Glob
 from wqc.runtime.sources.source import Listing, NoSuchItem, SourceError
+from wqc.runtime.sources.threads import in_thread
 from wqc.runtime.text import encode
+
+FILE_SYSTEM_S_OWN = "lost+found"
+"""In the top folder of ext file systems, for root alone."""
 
 
 class FilesSource:
@@ -20,67 +23,93 @@ class FilesSource:
 
     def __init__(self, folder: Path, match: str = "*", quiet: float = 10.0) -> None:
         self._folder = folder
-        self._match = glob_pattern(match)
+        self._glob = Glob.of(match)
         self._quiet = quiet
+        self._device: int | None = None
+        """The file system that the folder was on when it last had files."""
 
     async def list(self) -> Listing:
-        return await asyncio.to_thread(self._list)
+        return await in_thread(self._list)
 
     async def get(self, name: str) -> str:
-        return await asyncio.to_thread(self._get, name)
+        return await in_thread(lambda: self._get(name))
 
     async def close(self) -> None:
         pass
 
     def _list(self) -> Listing:
-        versions: dict[str, str] = {}
+        found: list[tuple[str, str]] = []
         settling = False
         now = time.time()
         try:
-            for name, path in self._walk("", self._folder):
-                if not self._match.fullmatch(name):
-                    continue
-                facts = _stat(path)
+            device = self._folder.stat().st_dev
+            for name, entry in self._walk():
+                facts = _facts(entry)
                 if facts is None:
                     continue
                 # a time in the future comes from another machine's clock
                 if abs(now - facts.st_mtime) < self._quiet:
                     settling = True
                 else:
-                    versions[name] = _version(facts)
+                    found.append((name, _version(facts)))
         except OSError as error:
             raise SourceError(f"{self._folder} can't be listed: {error.strerror}") from None
-        return Listing(dict(sorted(versions.items())), settling)
+        if not found and not settling and self._device not in (None, device):
+            raise SourceError(
+                f"{self._folder} is empty and on another file system than before: is its share mounted?"
+            )
+        if found:
+            self._device = device
+        return Listing(dict(sorted(found)), settling)
 
-    def _walk(self, prefix: str, folder: Path) -> Iterator[tuple[str, Path]]:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                name = prefix + entry.name
-                if not _is_text(name):
-                    raise SourceError(f"the name of a file in {folder} is not UTF-8: {os.fsencode(name)!r}")
-                if entry.is_dir(follow_symlinks=False):
-                    yield from self._walk(f"{name}/", folder / entry.name)
-                else:
-                    yield name, folder / entry.name
+    def _walk(self) -> Iterator[tuple[str, os.DirEntry[str]]]:
+        """The files that the pattern takes."""
+        waiting = [("", self._folder, self._glob.start())]
+        while waiting:
+            prefix, folder, places = waiting.pop()
+            try:
+                entries = os.scandir(folder)
+            except FileNotFoundError:
+                if not prefix:
+                    raise
+                continue  # removed since its parent was read
+            except PermissionError:
+                if prefix == f"{FILE_SYSTEM_S_OWN}/":
+                    continue
+                raise
+            with entries:
+                for entry in entries:
+                    if not _is_text(entry.name):
+                        raise SourceError(
+                            f"the name of a file in {folder} is not UTF-8: {os.fsencode(entry.name)!r}"
+                        )
+                    if entry.is_dir(follow_symlinks=False):
+                        if further := self._glob.enter(places, entry.name):
+                            waiting.append((f"{prefix}{entry.name}/", folder / entry.name, further))
+                    elif self._glob.takes(places, entry.name):
+                        yield prefix + entry.name, entry
 
     def _get(self, name: str) -> str:
-        path = self._folder / name
-        if os.path.isabs(name) or ".." in name.split("/"):
+        parts = name.split("/")
+        if not self._glob.matches(name) or any(part in ("", ".", "..") for part in parts) or "\0" in name:
             raise NoSuchItem(f"there is no file {name}")
+        path = self._folder.joinpath(*parts)
         try:
-            facts = _stat(path)
+            facts = path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            raise NoSuchItem(f"there is no file {name}") from None
         except OSError as error:
             raise SourceError(f"{path} can't be read: {error.strerror}") from None
-        if facts is None:
-            raise NoSuchItem(f"there is no file {name}")
+        if not stat.S_ISREG(facts.st_mode):
+            raise NoSuchItem(f"{name} is no file")
         modified = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(facts.st_mtime))
         return encode({"path": str(path), "name": name, "size": facts.st_size, "modified": modified})
 
 
-def _stat(path: Path) -> os.stat_result | None:
+def _facts(entry: os.DirEntry[str]) -> os.stat_result | None:
     """None for what isn't a file, or not any more."""
     try:
-        facts = path.stat()
+        facts = entry.stat()
     except FileNotFoundError:
         return None
     return facts if stat.S_ISREG(facts.st_mode) else None

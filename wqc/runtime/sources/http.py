@@ -1,16 +1,21 @@
-"""Any service that speaks the Source API: a plain one after the book (two endpoints), or one of our own."""
+"""Any service that speaks the Source API: a plain one after the book (two endpoints), or one of our own.
 
-import asyncio
+What a plain one may lack: pages (`continue`; asked for with a header, since a plain one may know no query),
+an ETag that stands for the whole listing, `versions`, `settling`, and `wantsDone` with `POST …/done`.
+"""
+
+import logging
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
-import urllib3
-
+from wqc.runtime.logs import log
+from wqc.runtime.sources.connections import Answer, Connections
 from wqc.runtime.sources.source import Listing, NoSuchItem, SourceError
 from wqc.runtime.text import decode, encode
 
-LARGEST = 64 * 1024 * 1024
-"""Bytes of an answer; a service that sends more is broken or hostile."""
+PAGE = 5000
+RESTARTS = 3
+"""How often a listing begins anew because it changed between two pages."""
 
 
 class HttpSource:
@@ -18,97 +23,138 @@ class HttpSource:
 
     def __init__(self, url: str, timeout: float, token: str | None = None) -> None:
         self._url = url.rstrip("/") + "/api/v1/items"
-        self._headers = {"Accept": "application/json"} | (
-            {"Authorization": f"Bearer {token}"} if token else {}
-        )
-        self._seconds = timeout
-        self._timeout = urllib3.Timeout(connect=min(timeout, 5.0), read=timeout)
-        self._pool = urllib3.PoolManager(maxsize=16, retries=False)
-        self._pages: dict[str, tuple[str, Any]] = {}
-        """By address: the ETag, and what came with it."""
+        self._path = urlsplit(self._url).path
+        self._headers = {"Accept": "application/json", "Prefer": f"maxpagesize={PAGE}"}
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
+        self._connections = Connections(self._url, timeout)
+        self._etag = ""
+        self._listing = Listing({})
+        self._repeated: str | None = None
 
     async def list(self) -> Listing:
-        versions: dict[str, str] = {}
-        settling = False
-        page = ""
-        seen = {page}
-        while True:
-            body = await self._ask(self._url + (f"?{urlencode({'continue': page})}" if page else ""))
-            names, known = _names(body), _versions(body)
-            versions |= {name: known.get(name, "") for name in names}
-            settling = settling or body.get("settling") is True
-            page = body.get("continue") or ""
-            if not page:
-                return Listing(versions, settling)
-            if not isinstance(page, str) or page in seen:
-                raise SourceError(f"{self._url} never comes to its last page")
-            seen.add(page)
+        for _ in range(RESTARTS):
+            listing = await self._pages()
+            if listing is not None:
+                return listing
+        raise SourceError(f"{self._url} changes its listing from page to page")
 
     async def get(self, name: str) -> str:
-        body = await self._ask(f"{self._url}/{quote(name.encode(errors='surrogatepass'), safe='')}")
+        url = f"{self._url}/{_encoded(name)}"
+        answer = await self._ask("GET", url)
+        if answer.status == 404:
+            raise NoSuchItem(f"{url} answers 404: it isn't there")
+        body = _object(url, answer)
         if "data" not in body:
-            raise SourceError(f"{self._url} gave the item without `data`")
+            raise SourceError(f"{url} gave the item without `data`")
         try:
             return encode(body["data"])
         except ValueError as error:
-            raise SourceError(f"{self._url} gave data that isn't JSON: {error}") from None
+            raise SourceError(f"{url} gave data that isn't JSON: {error}") from None
+
+    async def done(self, name: str) -> None:
+        url = f"{self._url}/{_encoded(name)}/done"
+        answer = await self._ask("POST", url)
+        if answer.status not in (200, 204, 404):
+            raise SourceError(_refusal(url, answer))
 
     async def close(self) -> None:
-        self._pool.clear()
+        self._connections.close()
 
-    async def _ask(self, url: str) -> dict[str, Any]:
+    async def _pages(self) -> Listing | None:
+        """None if the listing changed meanwhile, so that the service has no further page of it."""
+        etag = {"If-None-Match": self._etag} if self._etag else {}
+        answer = await self._ask("GET", self._url, etag)
+        if answer.status == 304 and self._etag:
+            return self._listing
+        fresh = answer.etag
+        versions: dict[str, str] = {}
+        settling = wants_done = False
+        seen: set[str] = set()
+        repeated = ""
+        while True:
+            body = _object(self._url, answer)
+            known = _versions(self._url, body)
+            for name in _names(self._url, body):
+                if name in versions:
+                    repeated = name
+                versions[name] = known.get(name, "")
+            settling = settling or body.get("settling") is True
+            wants_done = wants_done or body.get("wantsDone") is True
+            page = body.get("continue") or ""
+            if not page:
+                break
+            if not isinstance(page, str) or page in seen:
+                raise SourceError(f"{self._url} never comes to its last page")
+            seen.add(page)
+            answer = await self._ask("GET", f"{self._url}?{urlencode({'continue': page})}")
+            if answer.status == 410:
+                return None
+        self._remark(repeated)
+        self._etag, self._listing = fresh, Listing(versions, settling, wants_done)
+        return self._listing
+
+    async def _ask(self, method: str, url: str, more: dict[str, str] | None = None) -> Answer:
+        parts = urlsplit(url)
+        target = f"{parts.path}?{parts.query}" if parts.query else parts.path
         try:
-            return await asyncio.wait_for(asyncio.to_thread(self._request, url), self._seconds)
-        except TimeoutError:
-            raise SourceError(f"{url} gave no complete answer in time") from None
+            return await self._connections.request(method, target, self._headers | (more or {}))
+        except SourceError as error:
+            raise SourceError(f"{url} {error}") from None
 
-    def _request(self, url: str) -> dict[str, Any]:
-        etag, known = self._pages.get(url, ("", None))
-        headers = self._headers | ({"If-None-Match": etag} if etag else {})
-        try:
-            answer = self._pool.request(
-                "GET", url, headers=headers, timeout=self._timeout, preload_content=False, redirect=False
-            )
-            try:
-                body = answer.read(LARGEST + 1, decode_content=True)
-            finally:
-                answer.release_conn()
-        except urllib3.exceptions.HTTPError as error:
-            raise SourceError(f"{url} can't be reached: {_cause(error)}") from None
-        if answer.status == 304 and known is not None:
-            return dict(known)
-        if answer.status == 404:
-            raise NoSuchItem(f"{url} answers 404: it isn't there")
-        if answer.status != 200:
-            raise SourceError(f"{url} answers {answer.status}")
-        if len(body) > LARGEST:
-            raise SourceError(f"{url} sends more than {LARGEST} bytes")
-        try:
-            value = decode(body)
-        except ValueError:
-            raise SourceError(f"{url} doesn't answer with JSON") from None
-        if not isinstance(value, dict):
-            raise SourceError(f"{url} doesn't answer with a JSON object")
-        if url.partition("?")[0] == self._url:
-            self._pages[url] = (answer.headers.get("ETag", ""), value)
-        return value
+    def _remark(self, repeated: str) -> None:
+        if repeated and repeated != self._repeated:
+            reason = "it lists an item more than once, which counts once"
+            log(logging.WARNING, "odd listing", source=self._url, item=repeated, reason=reason)
+        self._repeated = repeated
 
 
-def _names(body: dict[str, Any]) -> list[str]:
+def _encoded(name: str) -> str:
+    """In a path: `.` too where it could be taken for a step in it."""
+    encoded = quote(name.encode(errors="surrogatepass"), safe="")
+    return encoded.replace(".", "%2E") if name in (".", "..") else encoded
+
+
+def _object(url: str, answer: Answer) -> dict[str, Any]:
+    if answer.status != 200:
+        raise SourceError(_refusal(url, answer))
+    try:
+        value = decode(answer.body)
+    except ValueError:
+        raise SourceError(f"{url} doesn't answer with JSON, but with {_start(answer.body)}") from None
+    if not isinstance(value, dict):
+        raise SourceError(f"{url} doesn't answer with a JSON object, but with {_start(answer.body)}")
+    return value
+
+
+def _refusal(url: str, answer: Answer) -> str:
+    """With the reason, where the service is one of our own."""
+    try:
+        body = decode(answer.body)
+    except ValueError:
+        body = None
+    reason = body.get("reason") if isinstance(body, dict) else None
+    return f"{url} answers {answer.status}" + (f": {reason[:500]}" if isinstance(reason, str) else "")
+
+
+def _start(body: bytes) -> str:
+    text = body[:60].decode(errors="replace")
+    return repr(text + ("…" if len(body) > 60 else "")) if text else "nothing"
+
+
+def _names(url: str, body: dict[str, Any]) -> list[str]:
     match body:
-        case {"kind": "ItemList", "items": list(names)} if all(isinstance(name, str) for name in names):
+        case {"kind": "ItemList", "items": list(names)} if all(
+            isinstance(name, str) and name for name in names
+        ):
             return names
-    raise SourceError('the listing isn\'t {"kind": "ItemList", "items": [names…]}')
+    raise SourceError(f'{url} doesn\'t answer with {{"kind": "ItemList", "items": [names…]}}')
 
 
-def _versions(body: dict[str, Any]) -> dict[str, str]:
+def _versions(url: str, body: dict[str, Any]) -> dict[str, str]:
     match body.get("versions"):
         case None:
             return {}
         case dict(versions) if all(isinstance(each, str) for each in versions.values()):
             return versions
-    raise SourceError("the listing's `versions` isn't a map from names to strings")
-
-
-def _cause(error: urllib3.exceptions.HTTPError) -> str:
-    return str(error).partition(": ")[2] or type(error).__name__
+    raise SourceError(f"{url}: the listing's `versions` isn't a map from names to strings")

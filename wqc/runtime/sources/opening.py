@@ -1,65 +1,81 @@
 """From a source's settings to a source that runs in this process."""
 
-import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from wqc.contract.settings import Setting, SourceSettings
+from wqc.contract.settings import SourceSettings
 from wqc.runtime.periods import Periods
 from wqc.runtime.sources.files import FilesSource
 from wqc.runtime.sources.http import HttpSource
 from wqc.runtime.sources.items import ItemsSource
+from wqc.runtime.sources.options import Options
+from wqc.runtime.sources.patient import PatientSource
 from wqc.runtime.sources.source import Source, SourceError
+
+PATIENCE = 0.8
+"""The part of a request's time after which a source says that it needs longer: before who asked gives up."""
 
 
 def open_source(settings: SourceSettings, member: str, periods: Periods) -> Source:
     """`member` is "" for a source that is no bundle. Raises SourceError for settings that can't be."""
+    open_kind = KINDS.get(settings.kind)
     options = settings.members[member] if member else settings.options
     name = f"{settings.source}.{member}" if member else settings.source
-    match settings.kind:
-        case "items":
-            return ItemsSource(options.get("items"))
-        case "files":
-            return FilesSource(
-                Path(_text(name, options, "path")),
-                _text(name, options, "match", "*"),
-                _seconds(name, options, "quiet", 10.0),
-            )
-        case "http":
-            return HttpSource(
-                _text(name, options, "url"), periods.request, _secret(name, options.get("auth"))
-            )
-        case other:
-            raise SourceError(f"{name}: a source of kind {other} can't be read here")
+    if open_kind is None:
+        raise SourceError(f"{name}: a source of kind {settings.kind} can't be read here")
+    return open_kind(Options(name, options), periods)
 
 
-def _text(name: str, options: Mapping[str, Setting], option: str, usual: str | None = None) -> str:
-    value = options.get(option, usual)
-    if not isinstance(value, str):
-        raise SourceError(f"{name}: `{option}` isn't a text")
-    return value
+def _items(options: Options, periods: Periods) -> Source:
+    return ItemsSource(options.given.get("items"))
 
 
-def _seconds(name: str, options: Mapping[str, Setting], option: str, usual: float) -> float:
-    value = options.get(option, usual)
-    if not isinstance(value, int | float):
-        raise SourceError(f"{name}: `{option}` isn't a number of seconds")
-    return float(value)
+def _http(options: Options, periods: Periods) -> Source:
+    return HttpSource(options.text("url"), periods.request, options.secret("auth"))
 
 
-def _secret(name: str, value: Setting) -> str | None:
-    """A credential is never in the settings, but in the environment or in a mounted file."""
-    match value:
-        case None:
-            return None
-        case {"env": str(variable)}:
-            if variable not in os.environ:
-                raise SourceError(f"{name}: the environment has no {variable}")
-            return os.environ[variable]
-        case {"file": str(path)}:
-            try:
-                return Path(path).read_text().strip()
-            except OSError as error:
-                raise SourceError(f"{name}: {path} can't be read: {error.strerror}") from None
-        case _:
-            raise SourceError(f"{name}: `auth` names neither a variable nor a file")
+def _files(options: Options, periods: Periods) -> Source:
+    source = FilesSource(
+        Path(options.text("path")), options.text("match", "*"), options.seconds("quiet", 10.0)
+    )
+    return PatientSource(source, PATIENCE * periods.request)
+
+
+def _git(options: Options, periods: Periods) -> Source:
+    from wqc.runtime.sources.git import GitSource, Repository
+    from wqc.runtime.sources.git_command import Login
+
+    password = options.secret("auth")
+    repository = Repository(
+        options.text("url"),
+        options.text("branch", "main"),
+        options.count("depth", 1000),
+        Login(options.text("username", "git"), password) if password else None,
+    )
+    return PatientSource(GitSource(repository), PATIENCE * periods.request)
+
+
+def _object_store(options: Options, periods: Periods) -> Source:
+    from wqc.runtime.sources.object_store import Bucket, ObjectStoreSource
+
+    bucket = Bucket(
+        options.text("endpoint"),
+        options.text("bucket"),
+        options.text("prefix", ""),
+        options.text("match", "**"),
+        options.text("region", "us-east-1"),
+        options.secret("access_key"),
+        options.secret("secret_key"),
+        options.flag("path_style", True),
+    )
+    return PatientSource(ObjectStoreSource(bucket), PATIENCE * periods.request)
+
+
+KINDS: Mapping[str, Callable[[Options, Periods], Source]] = {
+    "files": _files,
+    "git": _git,
+    "http": _http,
+    "items": _items,
+    "object_store": _object_store,
+}
+"""What a source of each kind is opened by; `container`, the user's own ambassador, has no settings."""

@@ -1,7 +1,7 @@
 """What the manager asks of a source, wherever it runs."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 class SourceError(Exception):
@@ -20,6 +20,8 @@ class Listing:
     """By name; "" where the source knows none."""
     settling: bool = False
     """There is more that isn't complete yet, such as files that are still being written."""
+    wants_done: bool = False
+    """The source keeps each item until it is told that others have it: it is a HoldingSource."""
 
 
 class Source(Protocol):
@@ -32,3 +34,12 @@ class Source(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class HoldingSource(Source, Protocol):
+    """A source that lets go of an item only when told so, as a broker does with a message."""
+
+    async def done(self, name: str) -> None:
+        """Others have the item. Told again, or of an item that it doesn't have, it does nothing."""
+        ...
