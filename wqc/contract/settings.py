@@ -61,8 +61,8 @@ Setting = str | int | float | bool | list["Setting"] | dict[str, "Setting"] | No
 class SourceSettings:
     """`options` are the source kind's attributes as the language names them, durations in seconds.
 
-    Credentials aren't among them: a value of the form `{"env": NAME}` is read from the ambassador's environment and
-    `{"file": PATH}` from a mounted file. `members` holds one set of options per member where the source is a bundle,
+    Credentials aren't among them: a value of the form `{"file": PATH}` is read from a mounted file, and `{"env": NAME}`
+    from the environment. `members` holds one set of options per member where the source is a bundle,
     and then `options` is empty.
     """
 

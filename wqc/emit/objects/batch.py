@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from wqc.contract.names import object_name
 from wqc.contract.pod import BATCH_FOLDER, PROGRAM, SETTINGS_FOLDER, WRAPPER
 from wqc.emit.objects.containers import Container, Probe, Security, environment, resources, verbatim
-from wqc.emit.objects.manager import SETTINGS, credential_variables, secret_mounts
+from wqc.emit.objects.credentials import mounts as mounts_of
+from wqc.emit.objects.manager import SETTINGS
 from wqc.emit.objects.metadata import Metadata, of_node
 from wqc.emit.objects.pods import Pod
 from wqc.emit.objects.source import EndFile
@@ -23,6 +24,7 @@ from wqc.model.nodes import Batch, Source, Worker
 from wqc.model.workflow import Workflow
 
 BATCH = "batch"
+BROKER = "broker"
 BATCH_SIZE = "256Mi"
 MOST_PODS = 100_000
 """Of an Indexed Job. A measured coarse batch has a pod per message, and can't know how many there will be."""
@@ -115,13 +117,13 @@ def _sidecar(batch: Batch, source: Source, image: str, volumes: Volumes) -> Cont
         options.append(f"--wait={batch.wait.seconds:g}")
     volumes.empty(TMP, TMP_SIZE)
     mounts = [Mount(SETTINGS, SETTINGS_FOLDER, True), Mount(BATCH, BATCH_FOLDER), Mount(TMP, "/tmp")]
-    mounts += secret_mounts(credentials(source), volumes)
+    mounts += mounts_of(BROKER, credentials(source), volumes)
     return Container(
-        name="broker",
+        name=BROKER,
         image=image,
         command=(PROGRAM, "batch", *options, source.name),
         args=(),
-        env=credential_variables(source),
+        env=(),
         resources=resources(source.cpu, source.memory),
         security=Security(is_restricted(batch.worker), read_only_root=True),
         mounts=tuple(mounts),

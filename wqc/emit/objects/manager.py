@@ -6,25 +6,23 @@ from typing import Any
 
 from wqc.contract.names import object_name
 from wqc.contract.pod import MANAGER_PORT, PROGRAM, SETTINGS_FOLDER
-from wqc.emit.objects import settings
+from wqc.emit.objects import credentials
 from wqc.emit.objects.access import MANAGER
 from wqc.emit.objects.containers import (
     Container,
     Probe,
     Resources,
     Security,
-    Variable,
     environment,
     resources,
 )
 from wqc.emit.objects.metadata import Metadata, of_workflow
 from wqc.emit.objects.pods import Pod
 from wqc.emit.objects.program import Program
-from wqc.emit.objects.source import EndFile, variable_names
+from wqc.emit.objects.source import EndFile
 from wqc.emit.objects.volumes import TMP, TMP_SIZE, Mount, Volumes
 from wqc.emit.objects.workers import worker_mounts
 from wqc.emit.placement import Ambassador, Placement
-from wqc.language.values import Secret
 from wqc.model.nodes import Carrier, Source, Worker
 from wqc.model.workflow import Workflow
 
@@ -94,19 +92,6 @@ def manager_file(
     return ManagerFile("manager.yaml", metadata, program, pod)
 
 
-def credential_variables(node: Source | Carrier) -> tuple[Variable, ...]:
-    return environment({name: secret for (_, secret), name in variable_names(node).items()})
-
-
-def secret_mounts(node_credentials: Iterable[tuple[str, Secret]], volumes: Volumes) -> tuple[Mount, ...]:
-    """The secrets that are read as files."""
-    return tuple(
-        volumes.mount(settings.secret_path(secret), replace(secret, key=secret.key or "ca.crt"))
-        for attribute, secret in node_credentials
-        if settings.is_file(attribute)
-    )
-
-
 def _ambassador(
     served: Ambassador, image: str, restricted: bool, pod_user: int, volumes: Volumes
 ) -> Container:
@@ -116,13 +101,13 @@ def _ambassador(
     block = "source" if isinstance(first, Source) else "carrier"
     mounts = [Mount(SETTINGS, SETTINGS_FOLDER, True), Mount(TMP, "/tmp")]
     mounts += [volumes.mount(path, volume, only_read=True) for path, volume in served.mounts]
-    mounts += secret_mounts(served.credentials, volumes)
+    mounts += credentials.mounts(served.name, served.credentials, volumes)
     return Container(
         name=served.name,
         image=image,
         command=(PROGRAM, block, f"--port={served.port}", *(node.name for node in served.nodes)),
         args=(),
-        env=credential_variables(first),
+        env=(),
         resources=_largest(served.nodes),
         security=Security(restricted, read_only_root=True),
         mounts=tuple(mounts),

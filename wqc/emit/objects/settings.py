@@ -15,11 +15,9 @@ from wqc.contract.settings import (
     Setting,
     SourceSettings,
 )
+from wqc.emit.objects.credentials import file_of
 from wqc.language.values import Duration, Memory, Pvc, Secret
 from wqc.model.nodes import Carrier, Queue, Sharder, Source
-
-SECRETS_FOLDER = "/etc/wqc-secrets"
-_FILES = ("tls",)
 
 
 def of_queue(
@@ -47,23 +45,13 @@ def of_queue(
     )
 
 
-def of_source(source: Source, names: Mapping[tuple[str, Secret], str]) -> SourceSettings:
-    """`names` are the environment variables of credentials, by attribute and Secret."""
-    members = {member: _options(options, names) for member, options in source.members.items()}
-    return SourceSettings(source.name, source.kind, _options(source.options, names), members)
+def of_source(source: Source) -> SourceSettings:
+    members = {member: _options(options) for member, options in source.members.items()}
+    return SourceSettings(source.name, source.kind, _options(source.options), members)
 
 
-def of_carrier(carrier: Carrier, names: Mapping[tuple[str, Secret], str]) -> CarrierSettings:
-    return CarrierSettings(carrier.name, carrier.kind, _options(carrier.options, names))
-
-
-def is_file(attribute: str) -> bool:
-    """Whether a secret of this attribute is read as a file and not from the environment."""
-    return attribute in _FILES
-
-
-def secret_path(secret: Secret) -> str:
-    return f"{SECRETS_FOLDER}/{secret.name}/{secret.key or 'ca.crt'}"
+def of_carrier(carrier: Carrier) -> CarrierSettings:
+    return CarrierSettings(carrier.name, carrier.kind, _options(carrier.options))
 
 
 def plain(settings: Any) -> Any:
@@ -93,16 +81,14 @@ def _selector(sharder: Sharder | None, lane: str) -> dict[str, str]:
     return dict(nodes.labels) if nodes else {}
 
 
-def _options(options: Mapping[str, Any], names: Mapping[tuple[str, Secret], str]) -> dict[str, Setting]:
-    return {
-        name: _setting(name, value, names) for name, value in options.items() if not isinstance(value, Pvc)
-    }
+def _options(options: Mapping[str, Any]) -> dict[str, Setting]:
+    return {name: _setting(value) for name, value in options.items() if not isinstance(value, Pvc)}
 
 
-def _setting(name: str, value: Any, names: Mapping[tuple[str, Secret], str]) -> Setting:
+def _setting(value: Any) -> Setting:
     match value:
         case Secret():
-            return {"file": secret_path(value)} if is_file(name) else {"env": names[name, value]}
+            return {"file": file_of(value)}
         case Duration():
             return value.seconds
         case Memory():
@@ -110,9 +96,9 @@ def _setting(name: str, value: Any, names: Mapping[tuple[str, Secret], str]) -> 
         case Decimal():
             return int(value) if value == int(value) else float(value)
         case Mapping():
-            return {key: _setting("", each, names) for key, each in value.items()}
+            return {key: _setting(each) for key, each in value.items()}
         case tuple() | list():
-            return [_setting("", each, names) for each in value]
+            return [_setting(each) for each in value]
         case None | bool() | int() | float() | str():
             return value
         case _:
