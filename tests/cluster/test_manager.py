@@ -7,6 +7,8 @@ import random
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from typing import Any
 import yaml
 
 from cluster.client import Client
+from cluster.control_plane import free_port
 from support.localrun import job_template, queue_files
 from wqc.contract.names import item_hash
 from wqc.runtime.ledger import read_segment
@@ -62,11 +65,13 @@ class Deployed:
         (folder / "kubeconfig").write_text(yaml.safe_dump(config))
         (folder / "manager.py").write_text(MANAGER)
         self.log = folder / "log"
+        self.port = free_port()
         self.command = [sys.executable, str(folder / "manager.py")]
         self.environment = os.environ | {
             "KUBECONFIG": str(folder / "kubeconfig"),
             "WQC_SETTINGS": str(folder / "settings"),
             "WQC_PERIODS": PERIODS,
+            "WQC_PORT": str(self.port),
         }
 
     @property
@@ -76,6 +81,16 @@ class Deployed:
     def start(self) -> subprocess.Popen[bytes]:
         with self.log.open("ab") as log:
             return subprocess.Popen(self.command, env=self.environment, stderr=log)
+
+    def says(self, path: str) -> tuple[int, str]:
+        """What the manager answers over HTTP; status 0 while it doesn't."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+        except OSError:
+            return 0, ""
 
     def jobs(self) -> list[dict[str, Any]]:
         jobs: list[dict[str, Any]] = self.client.request(
@@ -132,13 +147,21 @@ def test_a_manager_that_is_killed_again_and_again(simulated_cluster: Client, tmp
     assert handed_on == {'{"n": 1}'}
 
 
-def test_a_manager_stops_when_it_is_told_to(simulated_cluster: Client, tmp_path: Path) -> None:
+def test_a_manager_says_how_it_is_and_stops_when_it_is_told_to(
+    simulated_cluster: Client, tmp_path: Path
+) -> None:
     deployed = Deployed(simulated_cluster, "stop", tmp_path, ["only"])
     manager = deployed.start()
     until = time.monotonic() + 60
     while not deployed.is_over(1):
         assert time.monotonic() < until, deployed.log.read_text()[-4000:]
         time.sleep(0.2)
+    assert deployed.says("/healthz") == (200, "alive\n")
+    assert deployed.says("/readyz") == (200, "ready\n")
+    status, text = deployed.says("/metrics")
+    assert status == 200
+    assert 'wqc_items{workflow="crash",queue="second",state="done"} 1\n' in text
+    assert 'wqc_source_up{workflow="crash",source="names"} 1\n' in text
     manager.terminate()
     assert manager.wait(timeout=10) == 0
     for line in deployed.log.read_text().splitlines():

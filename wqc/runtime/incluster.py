@@ -6,10 +6,13 @@ import os
 import signal
 from pathlib import Path
 
+from wqc.contract.pod import MANAGER_PORT, SETTINGS_FOLDER
 from wqc.runtime.graph import Port
+from wqc.runtime.httpserver import HttpServer
 from wqc.runtime.logs import log, log_as_json
 from wqc.runtime.manager import Manager
 from wqc.runtime.periods import Periods, periods_from
+from wqc.runtime.probes import Probes
 from wqc.runtime.settings import read_source_settings
 from wqc.runtime.sources.http import HttpSource
 from wqc.runtime.sources.opening import open_source
@@ -17,9 +20,6 @@ from wqc.runtime.sources.source import Source, SourceError
 from wqc.runtime.stores.kubernetes.connection import NoCluster, connect
 from wqc.runtime.stores.kubernetes.store import KubernetesStore
 from wqc.runtime.workflow import SourceNode, Workflow
-
-SETTINGS = "/etc/wqc"
-"""Where the sources' settings are mounted; WQC_SETTINGS names another folder."""
 
 
 def run_in_cluster(workflow: Workflow) -> int:
@@ -40,10 +40,14 @@ async def _run(workflow: Workflow) -> None:
         port: _source(node, port, periods) for node in workflow.sources.values() for port in node.ports()
     }
     store = KubernetesStore(transport, namespace, workflow.name)
-    manager = asyncio.create_task(Manager(workflow, store, sources, periods).run())
+    managing = Manager(workflow, store, sources, periods)
+    loop = asyncio.get_running_loop()
+    port = int(os.environ.get("WQC_PORT", MANAGER_PORT))
+    server = HttpServer("", port, Probes(workflow.name, managing.status, loop).respond)
+    manager = asyncio.create_task(managing.run())
     stopped = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+        loop.add_signal_handler(number, stopped.set)
     stopping = asyncio.create_task(stopped.wait())
     log(logging.INFO, "manager starts", workflow=workflow.name, namespace=namespace)
     try:
@@ -54,6 +58,7 @@ async def _run(workflow: Workflow) -> None:
         manager.cancel()
         stopping.cancel()
         await asyncio.gather(manager, stopping, return_exceptions=True)
+        server.close()
         await store.close()
         for source in sources.values():
             await source.close()
@@ -63,7 +68,7 @@ def _source(node: SourceNode, port: Port, periods: Periods) -> Source:
     """An ambassador's, or one that needs nothing but its settings."""
     if node.url:
         return HttpSource(f"{node.url}/{port.output}" if port.output else node.url, periods.request)
-    path = Path(os.environ.get("WQC_SETTINGS", SETTINGS), node.name, "source.yaml")
+    path = Path(os.environ.get("WQC_SETTINGS", SETTINGS_FOLDER), node.name, "source.yaml")
     try:
         settings = read_source_settings(path.read_text())
     except OSError as error:

@@ -48,6 +48,8 @@ class QueueStatus:
     """Finished items that a reader doesn't have yet."""
     blocked: str
     """What keeps it or one of its items from starting, for people; "" if nothing does."""
+    knows: bool
+    """What runs and what is finished is known."""
     failures: tuple[tuple[str, str], ...]
     """Held items and why they failed, at most ten."""
 
@@ -151,6 +153,7 @@ class Queue:
             failed=len(dead),
             handing=self._book.count("handing"),
             blocked=self._blocked() or self._pause.reason or next(iter(self._starter.problems.values()), ""),
+            knows=self.knows,
             failures=tuple((each.latest.name, each.reason) for each in dead[-10:]),
         )
 

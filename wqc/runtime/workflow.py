@@ -86,6 +86,10 @@ class SourceNode:
         return tuple(Port(self.name, member) for member in self.members or ("",))
 
 
+class Unsupported(Exception):
+    """The workflow has a node that this version can't run."""
+
+
 class Workflow:
     """The nodes in the order of declaration. The methods are named after the language's blocks."""
 
@@ -155,6 +159,10 @@ class Workflow:
         for source, stream in streams.items():
             self.graph.connect(stream.port, Reader(name, Merger(source), input=source))
         return Stream(Port(name))
+
+    def carrier(self, name: str, stream: Stream) -> None:
+        """Raises Unsupported."""
+        raise Unsupported(f"{self.name}: this version runs no carriers, and {name} is one")
 
     def queue(self, name: str, stream: Stream | Bundle) -> QueueStream:
         """One lane per member of a bundle."""
