@@ -133,6 +133,12 @@ def test_a_broken_value_keeps_its_key() -> None:
     assert shape(queue.attributes[2].value) == ("Number", "3")
 
 
+def test_nothing_is_made_of_a_list_that_is_not_closed() -> None:
+    (queue,) = parse(Source("a.wq", "queue q {\n  a = [b\n  c = f(d\n  e = 1\n}")).document.statements
+    assert isinstance(queue, Block)
+    assert [type(entry.value).__name__ for entry in queue.attributes or ()] == ["Broken", "Broken", "Number"]
+
+
 HEADS = [
     ('queue "q" {', "WQ115", '"q"', "the name of a queue has no quotes", "write `queue q`"),
     ('source "files" "q" {', "WQ115", '"files"', "the name of a source has no quotes",
@@ -146,6 +152,7 @@ HEADS = [
     ("queue in {", "WQ222", "in", "`in` is reserved", "choose another name"),
     ("source q files {", "WQ140", "files", "one word too many: a kind stands after a colon",
      "write `source q: files`"),
+    ("queue q one {", "WQ150", "one", "expected `{`, found `one`", ""),
     ("source q: 3 {", "WQ150", "3", "expected a kind, found `3`", ""),
     ("worker q(a b) {", "WQ134", "b", "a comma is missing before this", "write `a,`"),
 ]  # fmt: skip
@@ -184,6 +191,7 @@ FILES = [
     ("}\n}}\n", [("WQ121", 1, "}")]),
     ("queue q { a = [1, 2) }\n", [("WQ122", 1, ")")]),
     ("param a = f(1]\nparam b =", [("WQ122", 1, "]"), ("WQ131", 2, "=")]),
+    (",,\nqueue q {}", [("WQ142", 1, ",")]),
     # places
     ("queue q\n{\n  a = 1\n  b =\n}\n", [("WQ123", 2, "{"), ("WQ131", 4, "=")]),
     ("queue q # why\n# so\n{\n}\n", [("WQ123", 3, "{")]),

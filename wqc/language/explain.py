@@ -53,7 +53,7 @@ def _in_head(place: Place) -> Finding | None:
         return names.reserved_name(place.span(), place.text())
     if place.kind() in ("MEASURE", "NUMBER") and place.at == place.start + 1:
         return characters.malformed_name(place.span(), place.text(), name_from(place.text()))
-    if place.kind() == "NAME" and place.at == place.start + 2 and head.name:
+    if place.kind() == "NAME" and place.at == place.start + 2 and head.name and place.has_kinds():
         return syntax.kind_without_colon(place.span(), head.kind.text, head.name.text, place.text())
     return None
 
@@ -139,9 +139,9 @@ def _expected(place: Place) -> str:
         closers = {"LPAR": "`,` or `)`", "LSQB": "`,` or `]`"}
         return closers.get(place.inside(), "the end of the line")
     for symbol, words in (
+        ("LBRACE", "`{`"),
         ("EQUAL", "`=`"),
         ("NAME", "a name"),
-        ("LBRACE", "`{`"),
         ("RPAR", "`)`"),
     ):
         if place.expects(symbol):

@@ -201,8 +201,14 @@ class _Chunk:
         span = self._span(bracket)
         self.findings.append(syntax.unclosed_bracket(span, span.text, _SIGN[closer], before))
         place = self.tokens[-1][2]
-        self._end_entry(closer, place)
-        self.tokens.append((closer, place, place))
+        if closer == "RBRACE":
+            self._end_entry(closer, place)
+            self.tokens.append((closer, place, place))
+            return
+        # who knows what else of it was meant: nothing of it is used
+        while self.tokens.pop() != bracket:
+            pass
+        self.tokens.append(("BROKEN", bracket[1], place))
 
     def _end_entry(self, closer: str, place: int) -> None:
         if closer == "RBRACE" and self.tokens[-1][0] not in ("_END", "LBRACE"):

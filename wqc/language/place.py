@@ -85,6 +85,15 @@ class Place:
             index += 1
         return index + 1
 
+    def has_kinds(self) -> bool:
+        """Whether a kind may follow in this statement."""
+        # only for files with mistakes, and not light to import
+        from wqc.language.schema import BLOCKS
+
+        _, start, end = self.tokens[self.start]
+        block = BLOCKS.get(self.source.text[start:end])
+        return block is None or bool(block.kinds)
+
     def head(self) -> Head | None:
         """What can be made out of the statement as a block's first line."""
         if self.tokens[self.start][0] != "NAME":
@@ -112,7 +121,7 @@ class Place:
             elif kind == "LPAR":
                 into = parameters
             index += 1
-        if len(names) > 1 and not kinds:
+        if len(names) > 1 and not kinds and self.has_kinds():
             # source "files" "films": another language writes the kind first
             kinds = [names.pop(0)] if strings > 1 else [names.pop(1)]
         base = Path(tuple(kinds), kinds[0].span.to(kinds[-1].span)) if kinds else None

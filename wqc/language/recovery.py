@@ -18,7 +18,7 @@ class Recovery:
         self.source = source
         self.builder = builder
         self.findings: list[Finding] = []
-        self._comma = -1
+        self._comma: int | None = None
         self._told = sorted(finding.span.start for finding in told)
 
     def __call__(self, automaton: Automaton) -> None:
@@ -53,7 +53,7 @@ class Recovery:
         """Say what is wrong, unless something was said of this statement or entry, or the comma before."""
         comma = place.text() == ","
         another_comma = comma and self._comma == place.at - 1
-        self._comma = place.at if comma else -1
+        self._comma = place.at if comma else None
         if another_comma:
             return
         at = bisect_left(self._told, place.tokens[place.start][1])
