@@ -23,10 +23,11 @@ def test_the_output_is_the_reviewed_one(
     example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)  # a build may say in its output where it came from
-    words = io.StringIO()
+    words = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     with redirect_stdout(words), redirect_stderr(words):
         status = main(["build", os.fspath(example.relative_to(ROOT)), "-o", os.fspath(tmp_path)])
-    assert status == 0, words.getvalue()
+    words.seek(0)
+    assert status == 0, words.read()
     reviewed, built = files(ROOT / "golden" / example.stem), files(tmp_path / example.stem)
     assert sorted(built) == sorted(reviewed)
     for name in sorted(built):
