@@ -1,4 +1,4 @@
-"""Credentials as files of the one container that needs them: not in its environment, renewed while it runs."""
+"""Credentials as files of the one container that needs them, which are renewed while it runs."""
 
 from typing import Any
 
