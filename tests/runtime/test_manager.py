@@ -235,3 +235,31 @@ def test_nothing_is_started_while_the_source_can_not_be_listed(tmp_path: Path) -
 
     asyncio.run(run())
     assert not jobs(tmp_path / "s")
+
+
+def test_items_wait_while_their_source_fails_and_go_on_when_it_is_well(tmp_path: Path) -> None:
+    """One slot: when the source fails, the second item is known and not yet started."""
+
+    async def run() -> None:
+        workflow = Workflow("pausing")
+        workflow.queue("work", workflow.source("names"))
+        source = Changing()
+        source.data = {"a": 1, "b": 2}
+        out = tmp_path / "out"
+        out.mkdir()
+        files = {"work": queue_files("work", f"{collect(out)}; sleep 1", at_once=1)}
+
+        async def fail_for_a_while() -> None:
+            while not list(out.iterdir()):
+                await asyncio.sleep(0.01)
+            source.broken = True
+            await asyncio.sleep(2)
+            assert collected(out) == Counter(["1"])
+            source.broken = False
+
+        failing = asyncio.create_task(fail_for_a_while())
+        status = await until_idle(workflow, tmp_path / "s", files, {"names": source})
+        await failing
+        assert status.queues[0].done == 2
+
+    asyncio.run(run())

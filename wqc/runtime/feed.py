@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable
 from functools import partial
 
@@ -27,6 +26,7 @@ class Feed:
         needs_data: bool,
         deliver: Deliver,
         withdraw: Callable[[Origin], None],
+        opened: Callable[[], None],
         periods: Periods,
     ) -> None:
         self.port = port
@@ -34,6 +34,7 @@ class Feed:
         self._needs_data = needs_data
         self._deliver = deliver
         self._withdraw = withdraw
+        self._opened = opened
         self._periods = periods
         self._listed: dict[str, str] | None = None
         self._origins: dict[str, Origin] = {}
@@ -133,5 +134,8 @@ class Feed:
         if problem and problem != self.problem:
             log(logging.WARNING, "source fails", source=str(self.port), reason=problem)
         elif self.problem and not problem:
-            log(logging.INFO, "source is well again", source=str(self.port), at=time.time())
+            log(logging.INFO, "source is well again", source=str(self.port))
+        well_again = bool(self.problem) and not problem
         self.problem = problem
+        if well_again:
+            self._opened()

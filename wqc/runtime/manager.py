@@ -66,7 +66,13 @@ class Manager:
             await asyncio.gather(*(queue.load() for queue in self._queues.values()))
             for port, source in self._sources.items():
                 feed = Feed(
-                    port, source, self._graph.reads_data(port), self._deliver, self._withdraw, self._periods
+                    port,
+                    source,
+                    self._graph.reads_data(port),
+                    self._deliver,
+                    self._withdraw,
+                    self._look_again,
+                    self._periods,
                 )
                 self._feeds.append(feed)
                 tasks.create_task(feed.run())
@@ -157,6 +163,11 @@ class Manager:
             origin.settle()
         for offer in list(origin.offers):
             self._queues[offer.delivery.queue].offer(offer)
+
+    def _look_again(self) -> None:
+        """What could not be started while its source failed can be now."""
+        for queue in self._queues.values():
+            queue.look_again()
 
     def _withdraw(self, origin: Origin) -> None:
         for offer in origin.offers:

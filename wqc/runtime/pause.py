@@ -27,7 +27,7 @@ class Pause:
         self._times += 1
         pause = refused.retry_after
         if pause is None:
-            pause = min(self._periods.refused * 2.0 ** min(self._times - 1, 32), self._periods.backoff_limit)
+            pause = min(self._periods.refused * 2.0 ** min(self._times - 1, 32), self._periods.refused_limit)
         self.until = max(self.until, time.monotonic() + pause)
         if self.reason != str(refused):
             log(logging.WARNING, "refused", queue=self._queue, reason=str(refused), pause=pause)

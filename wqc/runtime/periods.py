@@ -19,7 +19,8 @@ class Periods:
     retry_listing: float = 1.0
     """After a listing that failed; doubled up to backoff_limit."""
     refused: float = 1.0
-    """After a Job was refused without word when to ask again; doubled up to backoff_limit."""
+    """After a Job was refused without word when to ask again; doubled up to refused_limit."""
+    refused_limit: float = 30.0
     request: float = 30.0
     """How long a source may take to answer."""
 

@@ -104,6 +104,10 @@ class Queue:
             self._starter.put(key, found)  # the same item's next version
         self._wake.set()
 
+    def look_again(self) -> None:
+        """What kept it from starting something may be over."""
+        self._wake.set()
+
     def learn(self, change: Listed | Changed | Gone) -> None:
         """What the store says of this queue's Jobs."""
         match change:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from wqc.contract.names import ATTEMPT_DIGITS
 from wqc.contract.settings import Lane, QueueSettings
 from wqc.runtime.attempt import Identity, ItemTooLarge, attempt_name, job_manifest
 from wqc.runtime.book import Attempts, Book
@@ -20,6 +21,7 @@ from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import AlreadyExists, ForeignJob, JobStore, Refused
 from wqc.runtime.verdict import ItemFailed, verdict
 
+MOST_ATTEMPTS = int("9" * ATTEMPT_DIGITS)
 AT_ONCE = 16
 """Requests under way at the same time, per queue."""
 
@@ -129,6 +131,12 @@ class Starter:
 
     async def _again(self, attempts: Attempts, lane: Lane) -> None:
         job = attempts.latest
+        if job.attempt >= MOST_ATTEMPTS:
+            attempts.due = float("inf")
+            self._report(
+                attempts.key, f"{job.name}: {MOST_ATTEMPTS} attempts are lost; no name is left for more"
+            )
+            return
         counted = isinstance(verdict(job, self._settings), ItemFailed)
         identity = Identity(job.name, job.version, job.round, job.attempt + 1, job.failures + counted)
         try:
