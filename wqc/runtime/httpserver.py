@@ -1,9 +1,10 @@
-"""A small HTTP server: GET alone, one function from request to answer, in a thread beside the event loop."""
+"""A small HTTP server: one function from request to answer, in threads beside the event loop."""
 
 import asyncio
+import json
 import socket
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -11,6 +12,9 @@ from urllib.parse import parse_qs, urlsplit
 
 IDLE = 60.0
 """Seconds after which a silent connection is closed."""
+LARGEST_REQUEST = 1 << 16
+"""Bytes of a body, which nothing here reads."""
+WITHOUT_BODY = (204, 304)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +25,15 @@ class Request:
     query: Mapping[str, str]
     headers: Mapping[str, str]
     """By lower-case name."""
+    method: str = "GET"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
+    """A body in pieces is sent as they come, so that a long one is never in memory as a whole."""
+
     status: int
-    body: bytes = b""
+    body: bytes | Iterable[bytes] = b""
     content_type: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
 
@@ -53,7 +60,10 @@ class HttpServer:
         self._server = kind((host, port), _handler(respond))
         self._server.daemon_threads = True
         self.port: int = self._server.server_address[1]
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True, name="http")
+        # looks every 50 ms whether it is closed
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.05,), daemon=True, name="http"
+        )
         self._thread.start()
 
     def close(self) -> None:
@@ -68,7 +78,13 @@ def on_loop(loop: asyncio.AbstractEventLoop, work: Awaitable[Answer], timeout: f
         return future.result(timeout)
     except TimeoutError:
         future.cancel()
-        return Answer(503, b'{"kind":"Status","message":"it took too long"}')
+        return refusal(503, "it took too long")
+
+
+def refusal(status: int, reason: str, **headers: str) -> Answer:
+    """An honest error: its reason is for people."""
+    body = {"kind": "Error", "apiVersion": "v1", "reason": reason}
+    return Answer(status, json.dumps(body).encode(), headers=headers)
 
 
 async def _awaited(work: Awaitable[Answer]) -> Answer:
@@ -81,21 +97,54 @@ def _handler(respond: Respond) -> type[BaseHTTPRequestHandler]:
         server_version = "wqc"
         sys_version = ""
         timeout = IDLE
+        wbufsize = 1 << 16
 
         def do_GET(self) -> None:
+            self._respond()
+
+        def do_POST(self) -> None:
+            length = self.headers.get("Content-Length", "0")
+            if not length.isdecimal() or int(length) > LARGEST_REQUEST:
+                self.send_error(413)
+                return
+            self.rfile.read(int(length))
+            self._respond()
+
+        def _respond(self) -> None:
             split = urlsplit(self.path)
             headers = {name.lower(): value for name, value in self.headers.items()}
             query = {name: values[-1] for name, values in parse_qs(split.query).items()}
-            answer = respond(Request(split.path, query, headers))
+            answer = respond(Request(split.path, query, headers, self.command))
+            self._send(answer)
+
+        def _send(self, answer: Answer) -> None:
             self.send_response(answer.status)
-            if answer.status != 304:
+            pieces = [answer.body] if isinstance(answer.body, bytes) else answer.body
+            chunked = False
+            if answer.status not in WITHOUT_BODY:
                 self.send_header("Content-Type", answer.content_type)
-                self.send_header("Content-Length", str(len(answer.body)))
+                if isinstance(answer.body, bytes):
+                    self.send_header("Content-Length", str(len(answer.body)))
+                elif self.request_version == "HTTP/1.0":
+                    self.close_connection = True
+                else:
+                    chunked = True
+                    self.send_header("Transfer-Encoding", "chunked")
             for name, value in answer.headers.items():
                 self.send_header(name, value)
             self.end_headers()
-            if answer.status != 304:
-                self.wfile.write(answer.body)
+            if answer.status not in WITHOUT_BODY:
+                for piece in filter(None, pieces):
+                    self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece)
+                if chunked:
+                    self.wfile.write(b"0\r\n\r\n")
+            self.wfile.flush()
+
+        def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+            """For what never came as far as `respond`."""
+            self.close_connection = True
+            reason = message or self.responses.get(code, ("it can't be answered",))[0]
+            self._send(refusal(code, reason, Connection="close"))
 
         def log_message(self, format: str, *args: Any) -> None:
             """Requests come every few seconds; they are not worth a line."""

@@ -9,7 +9,7 @@ from wqc.runtime.sources.files import FilesSource
 from wqc.runtime.sources.http import HttpSource
 from wqc.runtime.sources.items import ItemsSource
 from wqc.runtime.sources.options import Options
-from wqc.runtime.sources.patient import PatientSource
+from wqc.runtime.sources.patient import patient
 from wqc.runtime.sources.source import Source, SourceError
 
 PATIENCE = 0.8
@@ -38,7 +38,7 @@ def _files(options: Options, periods: Periods) -> Source:
     source = FilesSource(
         Path(options.text("path")), options.text("match", "*"), options.seconds("quiet", 10.0)
     )
-    return PatientSource(source, PATIENCE * periods.request)
+    return patient(source, PATIENCE * periods.request)
 
 
 def _git(options: Options, periods: Periods) -> Source:
@@ -52,7 +52,7 @@ def _git(options: Options, periods: Periods) -> Source:
         options.count("depth", 1000),
         Login(options.text("username", "git"), password) if password else None,
     )
-    return PatientSource(GitSource(repository), PATIENCE * periods.request)
+    return patient(GitSource(repository), PATIENCE * periods.request)
 
 
 def _object_store(options: Options, periods: Periods) -> Source:
@@ -68,7 +68,7 @@ def _object_store(options: Options, periods: Periods) -> Source:
         options.secret("secret_key"),
         options.flag("path_style", True),
     )
-    return PatientSource(ObjectStoreSource(bucket), PATIENCE * periods.request)
+    return patient(ObjectStoreSource(bucket), PATIENCE * periods.request)
 
 
 KINDS: Mapping[str, Callable[[Options, Periods], Source]] = {

@@ -17,9 +17,7 @@ T = TypeVar("T")
 AT_ONCE = 16
 
 
-class PatientSource:
-    """`patience`: seconds after which an answer is overdue."""
-
+class _Patient:
     def __init__(self, source: Source, patience: float) -> None:
         self._source = source
         self._patience = patience
@@ -42,10 +40,6 @@ class PatientSource:
 
     async def get(self, name: str) -> str:
         return await self._call(partial(self._source.get, name))
-
-    async def done(self, name: str) -> None:
-        if isinstance(self._source, HoldingSource):
-            await self._call(partial(self._source.done, name))
 
     async def close(self) -> None:
         tasks = [*self._calls, *([self._listing] if self._listing else [])]
@@ -76,3 +70,19 @@ class PatientSource:
 
     def _overdue(self) -> SourceError:
         return SourceError(f"no answer after {self._patience:g} s")
+
+
+class _PatientHolding(_Patient):
+    def __init__(self, source: HoldingSource, patience: float) -> None:
+        super().__init__(source, patience)
+        self._holding = source
+
+    async def done(self, name: str) -> None:
+        await self._call(partial(self._holding.done, name))
+
+
+def patient(source: Source, patience: float) -> Source:
+    """`patience`: seconds after which an answer is overdue. Holds items if the source does."""
+    if isinstance(source, HoldingSource):
+        return _PatientHolding(source, patience)
+    return _Patient(source, patience)

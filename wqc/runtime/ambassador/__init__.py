@@ -1,0 +1,1 @@
+"""Programs beside a manager that serve the Source API: sources, and pattern nodes in front of any source."""

@@ -1,0 +1,164 @@
+"""`wqc-runtime source`, and each pattern node as a program: from arguments to what is served where."""
+
+import argparse
+import os
+from collections.abc import Callable, Iterable, Mapping
+from urllib.parse import urlsplit
+
+from wqc.contract.expression import Expression, InvalidExpression, compile_expression
+from wqc.patterns.copier import Copier
+from wqc.patterns.filter import Filter
+from wqc.patterns.item import Pattern
+from wqc.patterns.sharder import Sharder
+from wqc.patterns.splitter import OTHERWISE, Splitter
+from wqc.runtime.ambassador.patterns import MergedSource, Node, Output
+from wqc.runtime.ambassador.sources import open_sources
+from wqc.runtime.graph import FAILED
+from wqc.runtime.periods import Periods
+from wqc.runtime.sources.http import HttpSource
+from wqc.runtime.sources.opening import PATIENCE
+from wqc.runtime.sources.patient import patient
+from wqc.runtime.sources.source import Source
+
+TOKEN = "WQC_AUTH"
+"""In the environment: the bearer token for the Source API in front of which a pattern node stands."""
+PORT = 8080
+
+Sources = Mapping[str, Source]
+Open = Callable[[argparse.Namespace, Periods], Sources]
+
+
+def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Each sets `open`: what is served, by path."""
+    source = _command(commands, "source", "serve sources of a workflow, from their settings", _sources)
+    source.add_argument(
+        "names", nargs="+", metavar="NAME", help="a source; its settings are in a folder of its name"
+    )
+    copier = _pattern(commands, "copier", "one stream for several readers", _copier)
+    copier.add_argument(
+        "--to", action="append", required=True, metavar="NAME", help="a reader: it asks at /NAME"
+    )
+    filter = _pattern(commands, "filter", "the items for which a condition holds", _filter)
+    filter.add_argument("--where", type=_expression, required=True, metavar="CEL", help="the condition")
+    splitter = _pattern(commands, "splitter", "a stream for each case, at /NAME", _splitter)
+    splitter.add_argument(
+        "--case", type=_named_expression, action="append", required=True, metavar="NAME=CEL", help="a case"
+    )
+    splitter.add_argument(
+        "--otherwise", choices=["drop"], help="forget what fits no case, instead of serving it at /otherwise"
+    )
+    sharder = _pattern(commands, "sharder", "each item to one of several streams, at /NAME", _sharder)
+    sharder.add_argument("--key", type=_expression, required=True, metavar="CEL", help="what decides")
+    sharder.add_argument("--shard", action="append", required=True, metavar="NAME", help="a shard")
+    merger = _command(commands, "merger", "several streams as one", _merger)
+    merger.add_argument(
+        "--from",
+        dest="source",
+        type=_named_url,
+        action="append",
+        required=True,
+        metavar="NAME=URL",
+        help="an input: its items are called NAME:item",
+    )
+
+
+def _command(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, text: str, open: Open
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(
+        name, help=text, description=f"{text[0].upper()}{text[1:]}.", allow_abbrev=False
+    )
+    parser.add_argument("--port", type=int, default=PORT, help=f"on loopback (default {PORT})")
+    parser.set_defaults(open=open)
+    return parser
+
+
+def _pattern(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, text: str, open: Open
+) -> argparse.ArgumentParser:
+    parser = _command(commands, name, text, open)
+    parser.add_argument(
+        "--from",
+        dest="source",
+        type=_url,
+        required=True,
+        metavar="URL",
+        help="the Source API to read: what stands before /api/v1/items",
+    )
+    return parser
+
+
+def _sources(arguments: argparse.Namespace, periods: Periods) -> Sources:
+    return open_sources(arguments.names, periods)
+
+
+def _copier(arguments: argparse.Namespace, periods: Periods) -> Sources:
+    return _outputs(arguments, periods, Copier(), arguments.to, copies=True)
+
+
+def _filter(arguments: argparse.Namespace, periods: Periods) -> Sources:
+    return _outputs(arguments, periods, Filter(arguments.where), ["", FAILED])
+
+
+def _splitter(arguments: argparse.Namespace, periods: Periods) -> Sources:
+    cases = dict(arguments.case)
+    drop = arguments.otherwise == "drop"
+    others = [FAILED] if drop else [OTHERWISE, FAILED]
+    return _outputs(arguments, periods, Splitter(tuple(cases.items()), drop), [*cases, *others])
+
+
+def _sharder(arguments: argparse.Namespace, periods: Periods) -> Sources:
+    shards = tuple(dict.fromkeys(arguments.shard))
+    return _outputs(arguments, periods, Sharder(arguments.key, shards), [*shards, FAILED])
+
+
+def _merger(arguments: argparse.Namespace, periods: Periods) -> Sources:
+    inputs = {name: _upstream(url, periods) for name, url in arguments.source}
+    return {"": patient(MergedSource(inputs), PATIENCE * periods.request)}
+
+
+def _outputs(
+    arguments: argparse.Namespace,
+    periods: Periods,
+    pattern: Pattern,
+    names: Iterable[str],
+    copies: bool = False,
+) -> Sources:
+    outputs = tuple(dict.fromkeys(names))
+    node = Node(_upstream(arguments.source, periods), pattern, outputs if copies else ("",))
+    return {name: patient(Output(node, name), PATIENCE * periods.request) for name in outputs}
+
+
+def _upstream(url: str, periods: Periods) -> Source:
+    return HttpSource(url, PATIENCE * periods.request, os.environ.get(TOKEN))
+
+
+def _expression(text: str) -> Expression:
+    try:
+        return compile_expression(text)
+    except InvalidExpression as error:
+        raise argparse.ArgumentTypeError(f"`{text}`: {error}") from None
+
+
+def _named_expression(text: str) -> tuple[str, Expression]:
+    name, expression = _named(text)
+    return name, _expression(expression)
+
+
+def _named_url(text: str) -> tuple[str, str]:
+    name, url = _named(text)
+    return name, _url(url)
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name or set(name) & set("/:."):
+        raise argparse.ArgumentTypeError(f"{text} isn't of the form NAME=VALUE")
+    return name, value
+
+
+def _url(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise argparse.ArgumentTypeError(f"{text} is no http:// or https:// address")
+    return text
