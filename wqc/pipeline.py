@@ -13,8 +13,10 @@ from wqc.checks.security import check_security
 from wqc.checks.silencers import silence
 from wqc.checks.sizes import check_sizes, may_be_too_large
 from wqc.diagnostics.finding import Finding, Level
+from wqc.diagnostics.mistake import is_blocking
+from wqc.diagnostics.mistakes import names
 from wqc.diagnostics.order import in_order
-from wqc.diagnostics.source import Source
+from wqc.diagnostics.source import Source, Span
 from wqc.emit.lock import sealed
 from wqc.emit.objects.folder import folder, remembered
 from wqc.emit.objects.metadata import Identity
@@ -103,6 +105,8 @@ def compiled(source: Source, options: Options, *, write: bool) -> Built:
     workflow, more = resolve(program)
     findings += more
     if workflow is None:
+        if not has_errors(findings):
+            findings.append(names.no_workflow(Span(source, 0, 0)))
         return Built(Checked(reported(findings, module)))
     if has_errors(findings):
         workflow = replace(workflow, complete=False)
@@ -132,9 +136,12 @@ def checks(flow: Flow, options: Options) -> list[Finding]:
 
 
 def reported(findings: list[Finding], module: Module) -> tuple[Finding, ...]:
-    """What no silencer allows, in order."""
+    """What no silencer allows, in order. Advice waits until there is something to build."""
     documents = list(module.documents())
-    return in_order(silence(findings, documents), [document.source.name for document in documents])
+    loud = silence(findings, documents)
+    if any(map(is_blocking, loud)):
+        loud = [finding for finding in loud if finding.level is not Level.NOTE]
+    return in_order(loud, [document.source.name for document in documents])
 
 
 def has_errors(findings: Iterable[Finding]) -> bool:

@@ -91,7 +91,7 @@ def test_duration(written: str, seconds: float) -> None:
         ('env = { A = "x", A = "y" }', "WQ206 3:46 `A` is given twice"),
         (
             "env = { A = 1 }",
-            "WQ208 3:41 `env.A` takes a string, `secret(…)` or `config_map(…)`, not the number `1`",
+            "WQ208 3:41 `env.A` takes a string, a script, `secret(…)` or `config_map(…)`, not the number `1`",
         ),
     ],
 )

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from wqc.diagnostics.finding import Finding, Level
-from wqc.diagnostics.mistake import MISTAKES
+from wqc.diagnostics.finding import Finding
+from wqc.diagnostics.mistake import MISTAKES, is_blocking
 from wqc.diagnostics.mistakes import silencers as mistakes
 from wqc.diagnostics.source import Span
 from wqc.language.syntax import Comment, Document
@@ -38,11 +38,11 @@ def silence(findings: Sequence[Finding], documents: Iterable[Document]) -> list[
     kept, used = [], set[tuple[str, str, int]]()
     for finding in findings:
         at = (finding.code, finding.span.source.name, finding.span.line)
-        if at in allowed and not MISTAKES[finding.code].blocking:
+        if at in allowed and not is_blocking(finding):
             used.add(at)
         else:
             kept.append(finding)
-    if not any(finding.level is Level.ERROR and MISTAKES[finding.code].blocking for finding in kept):
+    if not any(map(is_blocking, kept)):
         found += [
             mistakes.silences_nothing(silencer.span, silencer.code)
             for silencer in silencers

@@ -71,6 +71,11 @@ def _sample(text: str) -> str:
     return textwrap.dedent(text).strip() + "\n"
 
 
+def is_blocking(finding: Finding) -> bool:
+    """Whether nothing can be built while this is there."""
+    return MISTAKES[finding.code].blocking
+
+
 def at_level(finding: Finding, level: Level) -> Finding:
     """The same finding, raised or lowered."""
     return replace(finding, level=level)

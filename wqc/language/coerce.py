@@ -179,23 +179,12 @@ class Coercion:
         return False
 
     def _wrong(self, value: syntax.Value, type: Type, place: Place) -> Invalid:
-        if isinstance(value, syntax.Path) and len(value.names) == 1 and isinstance(type, Word | OneOf):
-            self.findings.append(
-                mistakes.wrong_type(place.span, place.name, type_words(type), value_words(value), place.param)
+        hint = _form_hint(value, type)
+        self.findings.append(
+            mistakes.wrong_type(
+                place.span, place.name, type_words(type), value_words(value), place.param, hint
             )
-        else:
-            hint = ""
-            if isinstance(value, syntax.Measure) and isinstance(type, Integer | Fraction | RangeOf):
-                hint = "this attribute has no unit"
-            elif isinstance(value, syntax.Path) and isinstance(type, Text | ScriptText):
-                hint = f'write "{value.text}" if the text is meant; there is no param `{value.text}`'
-            elif isinstance(value, syntax.String) and isinstance(type, Word | ReferenceTo):
-                hint = "write it without quotes"
-            self.findings.append(
-                mistakes.wrong_type(
-                    place.span, place.name, type_words(type), value_words(value), place.param, hint
-                )
-            )
+        )
         return INVALID
 
     def _string(self, value: syntax.String, type: Text, scope: Scope, place: Place) -> Any:
@@ -423,6 +412,23 @@ class Coercion:
         return self._typed(
             value, parameter.type, scope, Place(f"{function.name}({parameter.name})", value.span)
         )
+
+
+def _form_hint(value: syntax.Value, type: Type) -> str:
+    """What to write instead, where a unit or quotes too many or too few explain it."""
+    texts = any(isinstance(choice, Text | ScriptText) for choice in getattr(type, "choices", (type,)))
+    match value:
+        case syntax.Measure() if isinstance(type, Integer | Fraction | RangeOf):
+            return "this attribute has no unit"
+        case syntax.Number() | syntax.Measure() | syntax.Constant() if texts:
+            return f'put it in quotes: "{value.span.text}"'
+        case syntax.Path() if texts:
+            return f'write "{value.text}" if the text is meant; there is no param `{value.text}`'
+        case syntax.String() if isinstance(type, Word | ReferenceTo):
+            return "write it without quotes"
+        case syntax.String(parts=(str(text),)) if not texts and re.fullmatch(r"[\d.]+\w*|true|false", text):
+            return f"write it without quotes: {text}"
+    return ""
 
 
 def _argument_words(function: Function) -> str:

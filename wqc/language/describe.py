@@ -30,7 +30,7 @@ def type_words(type: Type) -> str:
         case Text():
             return "a string"
         case ScriptText():
-            return "a script or a string"
+            return "a string or a script"
         case Integer():
             return "a whole number"
         case Fraction():
@@ -45,12 +45,10 @@ def type_words(type: Type) -> str:
             return "an amount of memory such as `512Mi`"
         case RangeOf():
             return f"{type_words(type.inner)}, or a range `low..high`"
-        case Word():
-            return alternatives([f"`{option}`" for option in type.options])
+        case OneOf() | Word() | CallOf():
+            return alternatives(_choices(type))
         case ReferenceTo():
             return f"the name of a {type.what}"
-        case CallOf():
-            return alternatives([f"`{function}(…)`" for function in type.functions])
         case ListOf():
             return f"a list: {type_words(type.inner)} for each entry"
         case MapOf():
@@ -61,8 +59,19 @@ def type_words(type: Type) -> str:
             return "a condition" if type.result == "bool" else "an expression"
         case Data():
             return "literal data"
+
+
+def _choices(type: Type) -> list[str]:
+    match type:
         case OneOf():
-            return alternatives([type_words(choice) for choice in type.choices])
+            return [words for choice in type.choices for words in _choices(choice)]
+        case Word():
+            return [f"`{option}`" for option in type.options]
+        case CallOf():
+            return [f"`{function}(…)`" for function in type.functions]
+        case ScriptText():
+            return ["a string", "a script"]
+    return [type_words(type)]
 
 
 def alternatives(words: list[str]) -> str:

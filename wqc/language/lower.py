@@ -106,8 +106,6 @@ class _Lowering:
             declaration = self._worker(block, file) if word == "worker" else self._block(block, file.scope)
             if declaration is not None:
                 declared.append(declaration)
-        if "workflow" not in singles:
-            self.findings.append(mistakes.no_workflow(Span(document.source, 0, 0)))
         return tuple(declared)
 
     def _names(self, document: syntax.Document) -> None:

@@ -198,7 +198,7 @@ def hole_in_condition(name: str) -> Words:
 @mistake(
     "WQ112",
     Level.ERROR,
-    bad=_FILE.replace('["work", "b c"]', "[" * 70 + "]" * 70),
+    bad=_FILE.replace('["a"]', "{ a = " + "[" * 70 + "]" * 70 + " }"),
     good=_FILE,
     blocking=True,
 )

@@ -67,7 +67,7 @@ def operation_without_types(operation: str, types: Sequence[str], hint: str = ""
         if len(types) == 1
         else f"`{operation}` doesn't go with {_and(types)}"
     )
-    return Words(said, help=hint)
+    return Words(said, help=hint or "`int(…)`, `double(…)` and `string(…)` convert")
 
 
 @mistake(

@@ -400,7 +400,8 @@ def needless_part(block: str, part: str) -> Words:
 )
 def second_block(block: str, first: Span) -> Words:
     """A block that a file may have once"""
-    return Words(f"a file has one `{block}`", also=(Label(first, "the first is here"),))
+    advice = "a file for each workflow" if block == "workflow" else "put what both say into one"
+    return Words(f"a file has one `{block}`", also=(Label(first, "the first is here"),), help=advice)
 
 
 @mistake(
@@ -439,7 +440,8 @@ def missing_body(block: str) -> Words:
 )
 def unknown_param(word: str, known: Sequence[str]) -> Words:
     """A param that isn't declared"""
-    return Words(f"there is no param `{word}`", help=did_you_mean(word, known))
+    advice = did_you_mean(word, known) or f"declare it: `param {word} = …`"
+    return Words(f"there is no param `{word}`", help=advice)
 
 
 @mistake(
