@@ -6,21 +6,19 @@ usage: compile.py [--rounds N] [--sizes N,N,…] [--limit SECONDS] [--profile N]
 """
 
 import argparse
-import cProfile
-import pstats
+import json
+import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import yaml
 from measure import Command, Failed, rounds
-from peers import PEERS, Missing
 from workflows import workflow
 
-ROOT = Path(__file__).resolve().parent.parent
+HERE = Path(__file__).resolve().parent
 WQC = [sys.executable, "-m", "wqc"]
 PYTHON = [sys.executable, "-c"]
-THUMBNAILS = str(ROOT / "examples" / "thumbnails.wq")
+THUMBNAILS = str(HERE.parent / "examples" / "thumbnails.wq")
 
 # A command, its budget in milliseconds, and the libraries that it can't do without.
 START_UP: dict[str, tuple[Command, int, str]] = {
@@ -116,42 +114,25 @@ def _commands(folder: Path, size: int, slow: set[str]) -> tuple[dict[str, Comman
     """What is measured, and why a peer isn't; those that were too slow at a smaller size are left out."""
     source = folder / "large.wq"
     source.write_text(workflow(size))
-    commands: dict[str, Command] = {"wqc build": [*WQC, "build", "--stdout", str(source)]}
-    missing: dict[str, str] = {}
-    manifest = _one_queue()
-    for peer in PEERS:
-        if peer.name in slow:
-            missing[peer.name] = "too slow at fewer"
-            continue
-        own = folder / peer.name.replace(" ", "-")
-        own.mkdir()
-        try:
-            commands[peer.name] = peer.prepare(own, manifest, size)
-        except Missing as why:
-            missing[peer.name] = str(why)
-    return commands, missing
-
-
-def _one_queue() -> dict[str, object]:
-    """The ConfigMap that wqc writes for a queue, with NAME where its name stands."""
-    from wqc.diagnostics.source import Source
-    from wqc.pipeline import Options, build
-
-    built = build(Source("large.wq", workflow(2)), Options())
-    manifest: dict[str, object] = yaml.safe_load(built.files["queue-resized-1.yaml"])
-    manifest["metadata"]["name"] = "NAME"  # type: ignore[index]
-    return manifest
+    prepare = [sys.executable, str(HERE / "peers.py"), str(folder), str(size)]
+    peers = json.loads(subprocess.run(prepare, stdout=subprocess.PIPE, check=True).stdout)
+    missing = peers["missing"] | dict.fromkeys(slow, "too slow at fewer")
+    commands = {name: command for name, command in peers["commands"].items() if name not in slow}
+    return {"wqc build": [*WQC, "build", "--stdout", str(source)], **commands}, missing
 
 
 def profile(queues: int) -> None:
+    import cProfile
+    import pstats
+
     from wqc.diagnostics.source import Source
     from wqc.pipeline import Options, build
 
     source = Source("large.wq", workflow(queues))
     profiler = cProfile.Profile()
     profiler.runcall(build, source, Options())
-    pstats.Stats(profiler).strip_dirs().sort_stats("tottime").print_stats(30)
-    pstats.Stats(profiler).strip_dirs().sort_stats("cumulative").print_stats(40)
+    for order in ("tottime", "cumulative"):
+        pstats.Stats(profiler).strip_dirs().sort_stats(order).print_stats(40)
 
 
 def _ms(seconds: float, digits: int = 0) -> str:

@@ -1,6 +1,11 @@
-"""Other tools that are given as many objects to write: how each is set up, and the command that is measured.
+"""Other tools that are given as many objects to write: how each is set up, and the command that prints them.
 
 Every object is the ConfigMap that wqc writes for one queue of the same workflow, under a name of its own.
+
+usage: peers.py FOLDER COUNT    prints {"commands": {tool: command}, "missing": {tool: why}}
+
+A program of its own, because a process's peak memory counts from that of the process that started it, and so
+the one that measures must be small.
 """
 
 import json
@@ -15,6 +20,10 @@ from pathlib import Path
 import pytest
 import yaml
 from measure import Command
+from workflows import workflow
+
+from wqc.diagnostics.source import Source
+from wqc.pipeline import Options, build
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests"))
@@ -94,6 +103,28 @@ PEERS = (
 )
 
 
+def main(folder: str, count: str) -> None:
+    commands: dict[str, list[str]] = {}
+    missing: dict[str, str] = {}
+    manifest = _one_queue()
+    for peer in PEERS:
+        own = Path(folder, peer.name.replace(" ", "-"))
+        own.mkdir()
+        try:
+            commands[peer.name] = [str(word) for word in peer.prepare(own, manifest, int(count))]
+        except Missing as why:
+            missing[peer.name] = str(why)
+    print(json.dumps({"commands": commands, "missing": missing}))
+
+
+def _one_queue() -> dict[str, object]:
+    """The ConfigMap that wqc writes for a queue, with NAME where its name stands."""
+    built = build(Source("large.wq", workflow(2)), Options())
+    manifest: dict[str, object] = yaml.safe_load(built.files["queue-resized-1.yaml"])
+    manifest["metadata"]["name"] = "NAME"  # type: ignore[index]
+    return manifest
+
+
 def _helm() -> Path:
     try:
         return built(HELM)
@@ -118,3 +149,7 @@ def _hera_python() -> Path:
 
 def _text(path: Path) -> str:
     return path.read_text() if path.exists() else ""
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
