@@ -1,4 +1,4 @@
-"""The filter of examples/newsletter_ambassador.wq, as its container runs it, in front of a real Source API."""
+"""newsletter_ambassador.wq's filter, as its container runs it, in front of a real Source API."""
 
 import json
 import socket
