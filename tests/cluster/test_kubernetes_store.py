@@ -23,7 +23,7 @@ class ClusterWorld:
         self.client = client
 
     def open(self) -> JobStore:
-        return KubernetesStore(Transport(self.client.api), NAMESPACE, "demo")
+        return KubernetesStore(Transport(self.client.api), NAMESPACE, "demo", lambda: True)
 
     def template(self, result: str = "", code: int = 0, takes: float = 0.0) -> dict[str, Any]:
         template: dict[str, Any] = yaml.safe_load(job_template("true"))

@@ -34,7 +34,7 @@ second = workflow.queue("second", first)
 if __name__ == "__main__":
     workflow.run()
 '''
-PERIODS = "backoff=0.2 backoff_limit=1 flush=0.5 listing=0.5 refused=0.1"
+PERIODS = "backoff=0.2 backoff_limit=1 flush=0.5 listing=0.5 refused=0.1 lease=1"
 
 
 class Deployed:
@@ -122,7 +122,7 @@ def test_a_manager_that_is_killed_again_and_again(simulated_cluster: Client, tmp
         manager = deployed.start()
         try:
             # an interpreter with the official client takes about a second to start
-            manager.wait(timeout=chance.uniform(0.8, 4.0))
+            manager.wait(timeout=chance.uniform(1.5, 6.0))
             raise AssertionError(f"the manager ended by itself: {deployed.log.read_text()[-4000:]}")
         except subprocess.TimeoutExpired:
             manager.kill()
@@ -164,5 +164,34 @@ def test_a_manager_says_how_it_is_and_stops_when_it_is_told_to(
     assert 'wqc_source_up{workflow="crash",source="names"} 1\n' in text
     manager.terminate()
     assert manager.wait(timeout=10) == 0
+    lease = "/apis/coordination.k8s.io/v1/namespaces/stop/leases/crash-manager"
+    assert simulated_cluster.request("GET", lease).body["spec"].get("holderIdentity", "") == ""
     for line in deployed.log.read_text().splitlines():
         assert {"time", "level", "text"} <= json.loads(line).keys()
+
+
+def test_of_two_managers_one_waits_and_takes_over(simulated_cluster: Client, tmp_path: Path) -> None:
+    items = [f"item {number}" for number in range(12)]
+    deployed = Deployed(simulated_cluster, "two", tmp_path, items)
+    first = deployed.start()
+    until = time.monotonic() + 60
+    while len(deployed.jobs()) < 3:
+        assert time.monotonic() < until, deployed.log.read_text()[-4000:]
+        time.sleep(0.05)
+    deployed.environment["WQC_PORT"] = str(free_port())
+    second = deployed.start()
+    while "waits for the lease" not in deployed.log.read_text():
+        assert time.monotonic() < until, deployed.log.read_text()[-4000:]
+        time.sleep(0.05)
+    first.kill()
+    first.wait()
+    until = time.monotonic() + 60
+    while not deployed.is_over(len(items)):
+        assert second.poll() is None
+        assert time.monotonic() < until, deployed.log.read_text()[-4000:]
+        time.sleep(0.2)
+    second.terminate()
+    assert second.wait(timeout=10) == 0
+    assert len(deployed.jobs()) == 2 * len(items)
+    for queue in ("first", "second"):
+        assert deployed.recorded(queue) == Counter(item_hash(name, "") for name in items)

@@ -4,8 +4,11 @@ import asyncio
 import logging
 import os
 import signal
+import socket
 from pathlib import Path
+from uuid import uuid4
 
+from wqc.contract.names import object_name
 from wqc.contract.pod import MANAGER_PORT, SETTINGS_FOLDER
 from wqc.runtime.graph import Port
 from wqc.runtime.httpserver import HttpServer
@@ -18,18 +21,22 @@ from wqc.runtime.sources.http import HttpSource
 from wqc.runtime.sources.opening import open_source
 from wqc.runtime.sources.source import Source, SourceError
 from wqc.runtime.stores.kubernetes.connection import NoCluster, connect
+from wqc.runtime.stores.kubernetes.lease import Lease, LeaseLost
 from wqc.runtime.stores.kubernetes.store import KubernetesStore
 from wqc.runtime.workflow import SourceNode, Workflow
 
 
 def run_in_cluster(workflow: Workflow) -> int:
-    """The exit code: 0 when told to stop, 2 if the manager can't run as it is configured."""
+    """The exit code: 0 when told to stop, 1 if another manager took over, 2 if it is wrongly configured."""
     log_as_json()
     try:
         asyncio.run(_run(workflow))
     except (NoCluster, LookupError, ValueError, SourceError) as error:
         log(logging.ERROR, str(error), workflow=workflow.name)
         return 2
+    except LeaseLost as error:
+        log(logging.ERROR, str(error), workflow=workflow.name)
+        return 1
     return 0
 
 
@@ -39,12 +46,15 @@ async def _run(workflow: Workflow) -> None:
     sources = {
         port: _source(node, port, periods) for node in workflow.sources.values() for port in node.ports()
     }
-    store = KubernetesStore(transport, namespace, workflow.name)
+    holder = f"{socket.gethostname()}_{uuid4().hex[:8]}"
+    name = object_name(workflow.name, "manager")
+    lease = Lease(transport, namespace, name, holder, max(1, round(periods.lease)))
+    store = KubernetesStore(transport, namespace, workflow.name, lambda: lease.is_held)
     managing = Manager(workflow, store, sources, periods)
     loop = asyncio.get_running_loop()
     port = int(os.environ.get("WQC_PORT", MANAGER_PORT))
     server = HttpServer("", port, Probes(workflow.name, managing.status, loop).respond)
-    manager = asyncio.create_task(managing.run())
+    manager = asyncio.create_task(_alone(lease, managing))
     stopped = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
@@ -58,10 +68,25 @@ async def _run(workflow: Workflow) -> None:
         manager.cancel()
         stopping.cancel()
         await asyncio.gather(manager, stopping, return_exceptions=True)
-        server.close()
         await store.close()
+        await lease.release()
+        server.close()
         for source in sources.values():
             await source.close()
+
+
+async def _alone(lease: Lease, managing: Manager) -> None:
+    """Run the manager while it holds the lease. Raises LeaseLost, and what the manager raises."""
+    await lease.acquire()
+    tasks = [asyncio.create_task(managing.run()), asyncio.create_task(lease.keep())]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _source(node: SourceNode, port: Port, periods: Periods) -> Source:

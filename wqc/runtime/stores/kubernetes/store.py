@@ -5,7 +5,7 @@ import base64
 import contextlib
 import math
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 from wqc.contract.names import DONE_LABEL, LEDGER_LABEL, QUEUE_LABEL, WORKFLOW_LABEL, object_name
@@ -39,8 +39,13 @@ CONFLICTS = 5
 
 
 class KubernetesStore:
-    def __init__(self, transport: Transport, namespace: str, workflow: str) -> None:
+    """`may_write` is asked before each write (promise 18)."""
+
+    def __init__(
+        self, transport: Transport, namespace: str, workflow: str, may_write: Callable[[], bool]
+    ) -> None:
         self._transport = transport
+        self._may_write = may_write
         self._workflow = workflow
         self._jobs_path = f"/apis/batch/v1/namespaces/{namespace}/jobs"
         self._pods_path = f"/api/v1/namespaces/{namespace}/pods"
@@ -111,7 +116,7 @@ class KubernetesStore:
         name = manifest["metadata"]["name"]
         with _refusing():
             try:
-                answer = await self._transport.ask("POST", self._jobs_path, body=manifest)
+                answer = await self._write("POST", self._jobs_path, body=manifest)
             except ApiError as error:
                 if error.status == 409:
                     raise AlreadyExists(name) from None
@@ -146,7 +151,7 @@ class KubernetesStore:
             with _refusing():
                 try:
                     path = f"{self._jobs_path}/{job.job}"
-                    await self._transport.ask("PATCH", path, body=patch, content_type=MERGE_PATCH)
+                    await self._write("PATCH", path, body=patch, content_type=MERGE_PATCH)
                     return
                 except ApiError as error:
                     if error.status == 404:
@@ -190,7 +195,7 @@ class KubernetesStore:
         }
         with _refusing():
             try:
-                await self._transport.ask("POST", self._maps_path, body=body)
+                await self._write("POST", self._maps_path, body=body)
             except ApiError as error:
                 if error.status != 409:
                     raise
@@ -198,7 +203,7 @@ class KubernetesStore:
     async def remove_segment(self, queue: str, name: str) -> None:
         with _refusing():
             try:
-                await self._transport.ask("DELETE", f"{self._maps_path}/{name}")
+                await self._write("DELETE", f"{self._maps_path}/{name}")
             except ApiError as error:
                 if error.status != 404:
                     raise
@@ -207,6 +212,17 @@ class KubernetesStore:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _write(
+        self,
+        method: str,
+        path: str,
+        body: dict[str, Any] | None = None,
+        content_type: str = "application/json",
+    ) -> bytes:
+        if not self._may_write():
+            raise Refused("this manager doesn't hold the lease")
+        return await self._transport.ask(method, path, body=body, content_type=content_type)
 
     # --- what the watches tell ---
 

@@ -108,7 +108,7 @@ async def _watch(
         "timeoutSeconds": str(WATCH_SECONDS),
     }
     answer = await asyncio.to_thread(transport.stream, path, asked, SILENCE)
-    arrived: asyncio.Queue[list[bytes] | Exception] = asyncio.Queue(maxsize=64)
+    arrived: asyncio.Queue[list[bytes] | Exception] = asyncio.Queue()
     reader = threading.Thread(
         target=_read, args=(answer, arrived, asyncio.get_running_loop()), daemon=True, name=f"watch {path}"
     )
@@ -133,7 +133,7 @@ def _read(
     loop: asyncio.AbstractEventLoop,
 ) -> None:
     def put(what: Any) -> None:
-        asyncio.run_coroutine_threadsafe(arrived.put(what), loop).result(SILENCE)
+        loop.call_soon_threadsafe(arrived.put_nowait, what)
 
     end: Exception = _Ended()
     with contextlib.suppress(Exception):

@@ -1,0 +1,73 @@
+"""Of several managers one holds the Lease; when it ends, or falls silent, the next one has it."""
+
+import asyncio
+
+import pytest
+
+from cluster.client import Client
+from wqc.runtime.stores.kubernetes.lease import Lease, LeaseLost
+from wqc.runtime.stores.kubernetes.transport import Transport
+
+
+def lease(client: Client, name: str, holder: str, duration: int = 1) -> Lease:
+    return Lease(Transport(client.api), "default", name, holder, duration)
+
+
+def test_the_second_waits_until_the_first_lets_go(api_server: Client) -> None:
+    async def scenario() -> None:
+        first, second = (lease(api_server, "released", holder, 60) for holder in ("a", "b"))
+        await first.acquire()
+        assert first.is_held
+        waiting = asyncio.create_task(second.acquire())
+        await asyncio.sleep(1)
+        assert not waiting.done()
+        assert not second.is_held
+        await first.release()
+        assert not first.is_held
+        # it looks every fifth of the duration
+        await asyncio.wait_for(waiting, 20)
+        assert second.is_held
+
+    asyncio.run(scenario())
+
+
+def test_the_second_takes_over_when_the_first_falls_silent(api_server: Client) -> None:
+    async def scenario() -> None:
+        first, second = (lease(api_server, "silent", holder) for holder in ("a", "b"))
+        await first.acquire()
+        await asyncio.wait_for(second.acquire(), 10)
+        assert second.is_held
+        assert not first.is_held, "what it would write now it must not"
+        with pytest.raises(LeaseLost, match="b has the lease"):
+            await asyncio.wait_for(first.keep(), 10)
+
+    asyncio.run(scenario())
+
+
+def test_it_is_kept_for_as_long_as_it_is_renewed(api_server: Client) -> None:
+    async def scenario() -> None:
+        first, second = (lease(api_server, "kept", holder) for holder in ("a", "b"))
+        await first.acquire()
+        keeping = asyncio.create_task(first.keep())
+        waiting = asyncio.create_task(second.acquire())
+        for _ in range(30):
+            await asyncio.sleep(0.1)
+            assert first.is_held
+        assert not waiting.done()
+        keeping.cancel()
+        await asyncio.wait_for(waiting, 10)
+
+    asyncio.run(scenario())
+
+
+def test_of_many_at_once_one_has_it(api_server: Client) -> None:
+    async def scenario() -> None:
+        leases = [lease(api_server, "many", f"manager-{number}", 30) for number in range(8)]
+        tasks = [asyncio.create_task(each.acquire()) for each in leases]
+        await asyncio.sleep(2)
+        assert [each.is_held for each in leases].count(True) == 1
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    asyncio.run(scenario())
