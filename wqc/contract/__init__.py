@@ -1,1 +1,3 @@
-"""What the compiler and the run time must agree on: names, limits, settings and the meaning of expressions."""
+"""What the compiler and the run time must agree on: names, limits, settings and the meaning of
+expressions.
+"""

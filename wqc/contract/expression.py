@@ -1,4 +1,6 @@
-"""CEL expressions over items (https://github.com/google/cel-spec), compiled and evaluated by the CEL project's own library."""
+"""CEL expressions over items (https://github.com/google/cel-spec), compiled and evaluated by the CEL
+project's own library.
+"""
 
 import re
 from collections.abc import Mapping
@@ -39,7 +41,9 @@ class InvalidExpression(ValueError):
 
 
 class EvaluationFailed(ValueError):
-    """The expression gave no value for an item, for the reason in its text (a missing key, types that don't fit)."""
+    """The expression gave no value for an item, for the reason in its text (a missing key, types that don't
+    fit).
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +81,11 @@ class Expression:
 def compile_expression(
     text: str, fields: tuple[tuple[str, str], ...] = (), params: tuple[tuple[str, Param], ...] = ()
 ) -> Expression:
-    """Compile `text`, in which `item.name`, `item.version` and `item.data` stand for the item and `param.x` for params.
+    """Compile `text`, in which `item.name`, `item.version` and `item.data` stand for the item and `param.x`
+    for params.
 
-    `fields` are the known fields of `item.data` and their types (`string`, `int`, …); without any, it may hold anything.
+    `fields` are the known fields of `item.data` and their types (`string`, `int`, …); without any, it may
+    hold anything.
     Raises InvalidExpression.
     """
     try:

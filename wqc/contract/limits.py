@@ -1,10 +1,14 @@
 """Limits of Kubernetes and of the design, each with where it comes from."""
 
 SMALL_ITEM_BYTES = 64 * 1024
-"""JSON up to this travels in an annotation; all annotations of an object may hold 256 KiB (apimachinery, TotalAnnotationSizeLimitB)."""
+"""JSON up to this travels in an annotation; all annotations of an object may hold 256 KiB (apimachinery,
+TotalAnnotationSizeLimitB).
+"""
 
 LARGE_ITEM_BYTES = 900 * 1024
-"""JSON up to this travels in a ConfigMap, which may hold 1 MiB (kubernetes, core validation MaxSecretSize)."""
+"""JSON up to this travels in a ConfigMap, which may hold 1 MiB (kubernetes, core validation
+MaxSecretSize).
+"""
 
 CONFIG_MAP_BYTES = 1024 * 1024
 

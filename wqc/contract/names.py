@@ -24,7 +24,9 @@ LEDGER_LABEL = "wqc/ledger"
 """On a ConfigMap with hashes of finished items: the queue's name."""
 
 ITEM_ANNOTATION = "wqc/item"
-"""On a Job: the item's name, version, round, attempt and failures as JSON. On its pod: the item's data as JSON."""
+"""On a Job: the item's name, version, round, attempt and failures as JSON. On its pod: the item's data as
+JSON.
+"""
 
 FIELD_ANNOTATION = "field.wqc/"
 """On a pod, before the key of a top-level scalar of the item's data: its raw text, which becomes a file."""
@@ -36,7 +38,8 @@ def object_name(workflow: str, *parts: str) -> str:
 
 
 def item_hash(name: str, version: str, round: int = 0) -> bytes:
-    """12 bytes that stand for an item: the start of SHA-256 over its length-prefixed UTF-8 name and version, and round.
+    """12 bytes that stand for an item: the start of SHA-256 over its length-prefixed UTF-8 name and
+    version, and round.
 
     Unpaired surrogates, which JSON allows, are encoded as they stand.
     """
@@ -49,5 +52,7 @@ def item_hash(name: str, version: str, round: int = 0) -> bytes:
 
 
 def job_name(prefix: str, item: bytes, attempt: int) -> str:
-    """The Job of attempt `attempt` (from 1) at the item of hash `item` in the queue whose object is `prefix`."""
+    """The Job of attempt `attempt` (from 1) at the item of hash `item` in the queue whose object is
+    `prefix`.
+    """
     return f"{prefix}-{b32encode(item).decode().rstrip('=').lower()}-{attempt}"

@@ -1,12 +1,13 @@
 """The settings that `wqc build` writes into ConfigMaps and that the manager and its ambassadors read.
 
-A queue's ConfigMap holds `settings.yaml` (QueueSettings) and `job.yaml` (the Job of one attempt, without a name). A source's
-holds `source.yaml` (SourceSettings), a carrier's `carrier.yaml` (CarrierSettings). Field names are the YAML's keys as they
+A queue's ConfigMap holds `settings.yaml` (QueueSettings) and `job.yaml` (the Job of one attempt, without a
+name). A source's holds `source.yaml` (SourceSettings), a carrier's `carrier.yaml` (CarrierSettings). Field
+names are the YAML's keys as they
 stand; absent keys have the defaults below. Times are in seconds.
 """
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,9 @@ class Parallelism:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One member of the bundle that a queue reads; a queue that reads a plain stream has one lane named `""`."""
+    """One member of the bundle that a queue reads; a queue that reads a plain stream has one lane named
+    `""`.
+    """
 
     name: str
     parallelism: Parallelism
@@ -54,14 +57,16 @@ class QueueSettings:
     rollout: Rollout | None = None
 
 
-Setting = str | int | float | bool | list["Setting"] | dict[str, "Setting"] | None
+Setting = Any
+"""Plain data: scalars, lists and maps of them. A recursive alias would say so, but msgspec reads none."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceSettings:
     """`options` are the source kind's attributes as the language names them, durations in seconds.
 
-    Credentials aren't among them: a value of the form `{"file": PATH}` is read from a mounted file, and `{"env": NAME}`
+    Credentials aren't among them: a value of the form `{"file": PATH}` is read from a mounted file, and
+    `{"env": NAME}`
     from the environment. `members` holds one set of options per member where the source is a bundle,
     and then `options` is empty.
     """

@@ -26,7 +26,8 @@ class Label:
 class Finding:
     """One thing found.
 
-    `message` is one line, lower case, without a full stop; `label` stands under the primary `span`; `help` says what to do
+    `message` is one line, lower case, without a full stop; `label` stands under the primary `span`; `help`
+    says what to do
     and may have several lines (a block to write, say).
     """
 

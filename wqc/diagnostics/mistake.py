@@ -25,7 +25,8 @@ class Words:
 class Mistake:
     """A registered mistake; `wqc explain` and the documentation show it.
 
-    `bad` is a whole `.wq` file that has the mistake and `good` the same file mended; both are tested. Where the mistake takes
+    `bad` is a whole `.wq` file that has the mistake and `good` the same file mended; both are tested. Where
+    the mistake takes
     several files, each further one starts after a line `#: NAME`.
     `blocking` mistakes leave nothing to build, so they can't be silenced.
     """
@@ -47,7 +48,8 @@ def mistake(
 ) -> Callable[[Callable[Facts, Words]], Callable[Concatenate[Span, Facts], Finding]]:
     """Register the decorated function, whose arguments are the facts and whose docstring is the page.
 
-    The docstring's first line is the title. The result takes the primary span before the facts and returns a `Finding`.
+    The docstring's first line is the title. The result takes the primary span before the facts and returns
+    a `Finding`.
     """
 
     def register(words: Callable[Facts, Words]) -> Callable[Concatenate[Span, Facts], Finding]:

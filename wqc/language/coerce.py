@@ -2,20 +2,20 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.mistakes import names as mistakes
 from wqc.diagnostics.source import Span
 from wqc.language import measures, syntax
+from wqc.language.calls import read_call
 from wqc.language.describe import type_words, value_words
-from wqc.language.schema import FUNCTIONS, NAME
+from wqc.language.schema import NAME
 from wqc.language.scope import Scope
 from wqc.language.strings import uncommented
+from wqc.language.typed import INVALID, Invalid, Place
 from wqc.language.types import (
-    Attribute,
     CallOf,
     Cel,
     CpuType,
@@ -23,7 +23,6 @@ from wqc.language.types import (
     DurationType,
     Flag,
     Fraction,
-    Function,
     Integer,
     ListOf,
     MapOf,
@@ -37,31 +36,15 @@ from wqc.language.types import (
     Type,
     Word,
 )
-from wqc.language.values import Cidr, Condition, ConfigMap, Nodes, Pvc, Range, Raw, Reference, Secret
+from wqc.language.values import Condition, Range, Raw, Reference
 
 Measured = TypeVar("Measured")
-
-
-class Invalid:
-    """Stands for a value about which something was already reported."""
-
-
-INVALID: Final = Invalid()
 
 TEXT_LIMIT = 1 << 20
 """Characters of one string: no ConfigMap holds more. A few params that are made of each other reach it."""
 
 PARTS_LIMIT = 200_000
 """Values within the attributes of one block; those of a list or map count one by one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a value is used: the attribute's name for messages, the span to point at, and the param it came through."""
-
-    name: str
-    span: Span
-    param: Span | None = None
 
 
 class Coercion:
@@ -73,7 +56,9 @@ class Coercion:
         self._texts: dict[int, str | Invalid] = {}
 
     def value(self, value: syntax.Value, type: Type, scope: Scope, name: str) -> Any:
-        """The typed value of an attribute `name`, or INVALID. See `wqc.language.values` for what each type becomes."""
+        """The typed value of an attribute `name`, or INVALID; `wqc.language.values` has what each type
+        becomes.
+        """
         found, parts = len(self.findings), self._parts
         typed = self._typed(value, type, scope, Place(name, value.span))
         if parts < PARTS_LIMIT <= self._parts:
@@ -364,54 +349,7 @@ class Coercion:
         return self._wrong(value, type, place)
 
     def _call(self, value: syntax.Call, type: CallOf, scope: Scope, place: Place) -> Any:
-        word = value.function.text
-        if word not in type.functions:
-            self.findings.append(
-                mistakes.wrong_type(place.span, place.name, type_words(type), value_words(value), place.param)
-            )
-            return INVALID
-        arguments = self._arguments(value, FUNCTIONS[word], scope)
-        return arguments if isinstance(arguments, Invalid) else _MAKERS[word](arguments)
-
-    def _arguments(self, value: syntax.Call, function: Function, scope: Scope) -> dict[str, Any] | Invalid:
-        typed: dict[str, Any] = {}
-        if len(value.arguments) > len(function.positional):
-            extra = value.arguments[len(function.positional)]
-            self.findings.append(
-                mistakes.wrong_type(
-                    extra.span, function.name, _argument_words(function), f"{len(value.arguments)} arguments"
-                )
-            )
-            return INVALID
-        for argument, parameter in zip(value.arguments, function.positional, strict=False):
-            typed[parameter.name] = self._argument(argument, parameter, function, scope)
-        known = {parameter.name: parameter for parameter in function.keywords}
-        for entry in value.keywords:
-            key = entry.key.text if isinstance(entry.key, syntax.Name) else entry.key.span.text
-            if key not in known:
-                self.findings.append(
-                    mistakes.unknown_attribute(entry.key.span, f"`{function.name}`", key, list(known))
-                )
-                typed[key] = INVALID
-            elif key in typed:
-                self.findings.append(mistakes.duplicate_key(entry.key.span, key, value.span))
-                typed[key] = INVALID
-            else:
-                typed[key] = self._argument(entry.value, known[key], function, scope)
-        for parameter in function.positional:
-            if parameter.required and parameter.name not in typed:
-                self.findings.append(
-                    mistakes.missing_attribute(
-                        value.span, f"`{function.name}(…)`", parameter.name, parameter.doc
-                    )
-                )
-                return INVALID
-        return INVALID if any(isinstance(item, Invalid) for item in typed.values()) else typed
-
-    def _argument(self, value: syntax.Value, parameter: Attribute, function: Function, scope: Scope) -> Any:
-        return self._typed(
-            value, parameter.type, scope, Place(f"{function.name}({parameter.name})", value.span)
-        )
+        return read_call(value, type, scope, place, self._typed, self.findings)
 
 
 def _form_hint(value: syntax.Value, type: Type) -> str:
@@ -426,24 +364,12 @@ def _form_hint(value: syntax.Value, type: Type) -> str:
             return f'write "{value.text}" if the text is meant; there is no param `{value.text}`'
         case syntax.String() if isinstance(type, Word | ReferenceTo):
             return "write it without quotes"
+        case syntax.String() if isinstance(type, CallOf):
+            return f"did you mean `{type.functions[0]}({value.span.text})`?"
         case syntax.String(parts=(str(text),)) if not texts and re.fullmatch(r"[\d.]+\w*|true|false", text):
             return f"write it without quotes: {text}"
     return ""
 
-
-def _argument_words(function: Function) -> str:
-    names = ", ".join(parameter.name for parameter in function.positional)
-    return f"`{function.name}({names})`"
-
-
-_MAKERS: dict[str, Callable[[dict[str, Any]], object]] = {
-    "pvc": lambda given: Pvc(**given),
-    "secret": lambda given: Secret(**given),
-    "config_map": lambda given: ConfigMap(**given),
-    "zone": lambda given: Nodes((("topology.kubernetes.io/zone", given["name"]),)),
-    "nodes": lambda given: Nodes(tuple(given["labels"].items())),
-    "cidr": lambda given: Cidr(given["network"]),
-}
 
 _READERS: dict[type, Callable[..., Any]] = {
     Text: Coercion._string,

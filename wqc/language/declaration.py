@@ -6,7 +6,7 @@ from typing import Any
 
 from wqc.diagnostics.source import Span
 from wqc.language import syntax
-from wqc.language.coerce import Invalid
+from wqc.language.typed import Invalid
 from wqc.language.types import BlockType
 
 
@@ -24,8 +24,8 @@ class Given:
 class Declaration:
     """One block. `kind` is `""` where the block has none; `type` is the row of the schema that read it.
 
-    `members` holds the attributes of each member where a source has `each`; `attributes` are then those without `each` in
-    them. `head` covers kind, name and what follows up to the brace.
+    `members` holds the attributes of each member where a source has `each`; `attributes` are then those
+    without `each` in them. `head` covers kind, name and what follows up to the brace.
     """
 
     block: str

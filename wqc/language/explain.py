@@ -113,7 +113,15 @@ def _comma(place: Place) -> Finding | None:
 def _unexpected(place: Place) -> Finding:
     at_end = place.kind() == "_END" and place.at > place.start
     span = place.span(-1) if at_end and not place.text() else place.span()
-    return syntax.unexpected(span, _found(place), _expected(place), "")
+    return syntax.unexpected(span, _found(place), _expected(place), _unquoted(place))
+
+
+def _unquoted(place: Place) -> str:
+    """Advice for `image = host/name:1`: a text, read as names and operators as far as that went."""
+    kinds = [kind for kind, *_ in place.tokens[place.start : place.at]]
+    if place.assigned and not place.inside() and kinds[1:3] == ["EQUAL", "NAME"]:
+        return "if a text is meant, put it between double quotes"
+    return ""
 
 
 def _found(place: Place) -> str:

@@ -31,7 +31,9 @@ class Module:
 
 
 def load(source: Source, read: Reader) -> tuple[Module, list[Finding]]:
-    """Parse a file and all that it imports; a file that can't be read or parsed becomes a finding and an empty module."""
+    """Parse a file and all that it imports; what can't be read or parsed becomes a finding and an empty
+    module.
+    """
     findings: list[Finding] = []
     return _load(source, read, (source.name,), findings), findings
 

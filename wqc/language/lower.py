@@ -7,12 +7,13 @@ from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.mistakes import names as mistakes
 from wqc.diagnostics.source import Span
 from wqc.language import syntax
-from wqc.language.coerce import INVALID, Coercion
+from wqc.language.coerce import Coercion
 from wqc.language.declaration import Declaration, Given
 from wqc.language.imports import Module
 from wqc.language.params import Setting, params_of
 from wqc.language.schema import BLOCKS, RESERVED, WORKER
 from wqc.language.scope import Binding, Scope
+from wqc.language.typed import INVALID
 from wqc.language.types import BlockType
 from wqc.language.workers import Attributes, WorkerFile, expand
 
@@ -23,9 +24,9 @@ _STATEMENTS = ("param", "import")
 class Program:
     """Everything that the workflow's file declares, in the order written, and the workers of its libraries.
 
-    `library_workers` are keyed as they are written (`lib.fetch`). `scope` is the file's params as they were bound.
-    `broken` are the names of what couldn't be understood and was reported, blocks and imports, so that what refers to them
-    isn't reported as well.
+    `library_workers` are keyed as they are written (`lib.fetch`). `scope` is the file's params as they were
+    bound. `broken` are the names of what couldn't be understood and was reported, blocks and imports, so that
+    what refers to them isn't reported as well.
     """
 
     declarations: tuple[Declaration, ...]

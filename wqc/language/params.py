@@ -7,16 +7,19 @@ from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.mistakes import names as mistakes
 from wqc.diagnostics.source import Source, Span
 from wqc.language import measures, syntax
-from wqc.language.coerce import Coercion, Invalid
+from wqc.language.coerce import Coercion
 from wqc.language.describe import alternatives, value_words
 from wqc.language.parser import parse_params, parse_value
 from wqc.language.schema import PARAM_TYPES
 from wqc.language.scope import EMPTY, Binding, Scope
+from wqc.language.typed import Invalid
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A value given from outside: a line of a `.wqp` file, or `--param name=text` (whose `value` is read by the param's type)."""
+    """A value given from outside: a line of a `.wqp` file, or `--param name=text`, which has no `value`:
+    the param's
+    type reads its text."""
 
     name: str
     name_span: Span
@@ -55,7 +58,7 @@ def command_line_settings(pairs: Iterable[tuple[str, str]]) -> list[Setting]:
 def params_of(
     document: syntax.Document, settings: Mapping[str, Setting], prefix: str = ""
 ) -> tuple[Scope, dict[str, Setting], list[Finding]]:
-    """The scope that a file's params make, the settings that were used for them, and what is wrong with either.
+    """The scope that a file's params make, the settings used for them, and what is wrong with either.
 
     `prefix` (`"lib."`) is how settings name the params of an imported file.
     """

@@ -1,6 +1,8 @@
 """The table of the language: every block, kind and attribute, with its type, default and meaning.
 
-The checker, the formatter, the suggestions, `wqc schema` and the reference page all read it; nothing else lists attributes.
+The checker, the formatter, the suggestions, `wqc schema` and the reference page all read it; nothing else
+lists
+attributes.
 """
 
 from wqc.language.types import (
@@ -185,7 +187,7 @@ SOURCE = BlockType(
     kinds=(
         BlockType(
             "files",
-            "The files of a directory; an item's name is the path below it, its version the file's size and time.",
+            "The files of a directory; an item's name is its path in it, its version its size and time.",
             (
                 _required(
                     "path", ABSOLUTE_PATH, "the directory, as the manager's pod and the workers see it"
@@ -265,7 +267,8 @@ SOURCE = BlockType(
                 Attribute(
                     "identity",
                     Word(("message_id", "payload", "delivery")),
-                    "what makes two messages the same item: the sender's id, the body, or nothing (one may be recorded twice after a crash)",
+                    "what makes two messages the same item: the sender's id, the body, or nothing "
+                    "(one may be recorded twice after a crash)",
                     "message_id",
                 ),
                 Attribute("management", URL, "the management API, which alone shows unacknowledged messages"),
@@ -368,7 +371,7 @@ SOURCE = BlockType(
                 _MOUNTS,
                 _USER,
                 _WRITABLE,
-                *_COMMON_SOURCE,
+                _ARRIVES,
                 *_AMBASSADOR,
             ),
         ),

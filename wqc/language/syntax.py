@@ -105,7 +105,9 @@ class MapValue:
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """Anything with an operator, an index or a method: only where the schema takes CEL, whose text is `span.text`."""
+    """Anything with an operator, an index or a method: only where the schema takes CEL, which is
+    `span.text`.
+    """
 
     span: Span
 

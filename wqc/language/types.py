@@ -67,7 +67,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceTo:
-    """A name declared elsewhere: a `stream` (a node, or one of its outputs, or a member), a `worker` or a `shard`."""
+    """A name declared elsewhere: a `stream` (a node, an output or member of one), a `worker` or a `shard`."""
 
     what: Literal["stream", "worker", "shard"]
 
@@ -144,7 +144,9 @@ Type = (
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A row of the table. `default` is shown to people and, in `.wq` form, is what an absent attribute means."""
+    """A row of the table. `default`, in `.wq` form, is what an absent attribute means; people are shown
+    it.
+    """
 
     name: str
     type: Type
@@ -167,8 +169,9 @@ class Function:
 class BlockType:
     """What a block, or one kind of it, is and takes.
 
-    `named`: whether it has a name. `kinds`: the words that may stand after its colon. `outputs`: what can be read from
-    it, `""` being the block's own name.
+    `named`: whether it has a name. `kinds`: the words that may stand after its colon. `outputs`: what can
+    be read
+    from it, `""` being the block's own name.
     """
 
     name: str
@@ -178,4 +181,4 @@ class BlockType:
     kinds: "tuple[BlockType, ...]" = ()
     outputs: tuple[str, ...] = ()
     fields: tuple[tuple[str, str], ...] = ()
-    """For kinds of source: the known fields of `item.data` and their CEL types; empty where any may be there."""
+    """For kinds of source: the known fields of `item.data`, with CEL types; empty where any may be there."""

@@ -36,7 +36,8 @@ Attributes = dict[str, tuple[syntax.Entry, Scope]]
 
 
 def expand(block: syntax.Block, file: WorkerFile, findings: list[Finding]) -> Attributes | None:
-    """The attributes of a worker, each with the scope that it is read in; `None` if something it is made from is wrong.
+    """The attributes of a worker, each with the scope that it is read in; `None` if what it is made from is
+    wrong.
 
     An instance's own attributes go before those of the worker that it is made from.
     """

@@ -29,7 +29,8 @@ Mounts = Mapping[str, Pvc | Secret | ConfigMap]
 
 @dataclass(frozen=True, slots=True)
 class StreamRef:
-    """An edge's start: an output of a node (`""` its own, `failed`, `otherwise` or a splitter's case) and a member of it.
+    """An edge's start: an output of a node (`""` its own, `failed`, `otherwise` or a splitter's case) and a
+    member of it.
 
     `member` is `""` for the whole stream or bundle. `span` is where it was written.
     """
@@ -47,7 +48,8 @@ class StreamRef:
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """A container that handles one item; with a `pipeline`, several one after the other, and then no image of its own.
+    """A container that handles one item; with a `pipeline`, several one after the other, and then no image
+    of its own.
 
     `name` is as written by those who use it (`lib.fetch`). `takes` is the sum over a pipeline unless stated.
     """
@@ -80,7 +82,8 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where items come from. `options` are the kind's attributes as typed, without `each`, `arrives`, `cpu` and `memory`.
+    """Where items come from. `options` are the kind's attributes as typed, without `each`, `arrives`, `cpu`
+    and `memory`.
 
     A bundle has one set of options per member in `members`, and `options` is then empty.
     """

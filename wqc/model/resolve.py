@@ -40,7 +40,9 @@ _NOT_OPTIONS = ("each", "arrives", "cpu", "memory", "from")
 
 
 def resolve(program: Program) -> tuple[Workflow | None, list[Finding]]:
-    """The workflow of a program; `None` without a `workflow` block. Nodes that can't be understood are left out of it."""
+    """The workflow of a program; `None` without a `workflow` block. Nodes that can't be understood are left
+    out of it.
+    """
     resolver = _Resolver(program)
     return resolver.workflow(), resolver.findings
 

@@ -23,9 +23,11 @@ Fields = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """`members` is empty for a plain stream. `fields` are the known fields of `item.data`, empty where any may be there.
+    """`members` is empty for a plain stream. `fields` are the known fields of `item.data`, empty where any
+    may be there.
 
-    `selectable` members can be read on their own although the whole is a plain stream: a queue's lanes. `known` is false
+    `selectable` members can be read on their own although the whole is a plain stream: a queue's lanes.
+    `known` is false
     where the members depend on a node that is missing.
     """
 
@@ -36,14 +38,18 @@ class Shape:
 
 
 class Streams:
-    """Answers questions about the streams of a set of nodes; nodes may be missing (reported) and cycles are tolerated."""
+    """Answers questions about the streams of a set of nodes; nodes may be missing (reported) and cycles are
+    tolerated.
+    """
 
     def __init__(self, nodes: Mapping[str, Node]) -> None:
         self._nodes = nodes
         self._known: dict[tuple[str, str], Shape] = {}
 
     def outputs(self, node: Node) -> tuple[str, ...]:
-        """What can be read from a node, `""` being its own name, in the order that the documentation lists them."""
+        """What can be read from a node, `""` being its own name, in the order that the documentation lists
+        them.
+        """
         match node:
             case Splitter():
                 rest = () if node.drop else ("otherwise",)
@@ -65,7 +71,9 @@ class Streams:
         return Shape((), whole.fields, (), whole.known) if stream.member else whole
 
     def expand(self, stream: StreamRef) -> tuple[StreamRef, ...]:
-        """The plain streams that `stream` is made of: itself, or each member of the bundle (or lane) that it names."""
+        """The plain streams that `stream` is made of: itself, or each member of the bundle (or lane) that
+        it names.
+        """
         if stream.member:
             return (stream,)
         whole = self._whole(stream.node, stream.output)

@@ -12,7 +12,9 @@ from wqc.model.nodes import Node, Worker
 
 @dataclass(frozen=True, slots=True)
 class Manager:
-    """The manager's pod; `declaration` is `None` where the file has no such block, as for Budget and Cluster."""
+    """The manager's pod; `declaration` is `None` where the file has no such block, as for Budget and
+    Cluster.
+    """
 
     declaration: Declaration | None = None
     image: str = ""
@@ -45,7 +47,8 @@ class Cluster:
 class Workflow:
     """`nodes` and `workers` are in the order declared; `workers` are keyed as they are written (`lib.fetch`).
 
-    `complete` is false if something that the file declares couldn't be understood (and was reported), so that nothing can be
+    `complete` is false if something that the file declares couldn't be understood (and was reported), so
+    that nothing can be
     said about what is missing.
     """
 
