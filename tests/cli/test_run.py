@@ -83,10 +83,11 @@ def test_files_go_through_queues_and_a_filter(tmp_path: Path) -> None:
     told(tmp_path)
     arguments = ("run", "w.wq", "--volume", "data=data", "--command", "told=./told.sh", "--until-empty")
     ran = wqc(*arguments, folder=tmp_path, WQC_PERIODS=PERIODS)
-    assert (ran.status, ran.out) == (
-        0,
-        "sizes: 0 waiting, 0 running, 3 done, 0 failed\ntelling: 0 waiting, 0 running, 2 done, 0 failed\n",
-    )
+    assert ran.status == 0, ran.err
+    assert set(last_lines(ran.out, 2)) == {
+        "sizes: 0 waiting, 0 running, 3 done, 0 failed",
+        "telling: 0 waiting, 0 running, 2 done, 0 failed",
+    }
     assert sorted((tmp_path / "told").read_text().splitlines()) == ['{"n": 2}', '{"n": 4}']
     texts(tmp_path, six="666666")
     assert wqc(*arguments, folder=tmp_path, WQC_PERIODS=PERIODS).status == 0
@@ -143,6 +144,10 @@ def test_sources_of_a_cluster_are_refused(tmp_path: Path) -> None:
     )
     assert ran.status == 2
     assert "source signups is of kind kafka; here only files, items, http can be read" in ran.err
+
+
+def last_lines(out: str, count: int) -> list[str]:
+    return out.splitlines()[-count:]
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
@@ -251,7 +256,8 @@ def test_films_become_thumbnails(tmp_path: Path) -> None:
         folder=tmp_path,
         PATH=f"{tools}:{os.environ['PATH']}",
     )
-    assert (ran.status, ran.out) == (0, "thumbs: 0 waiting, 0 running, 2 done, 0 failed\n"), ran.err
+    assert ran.status == 0, ran.err
+    assert last_lines(ran.out, 1) == ["thumbs: 0 waiting, 0 running, 2 done, 0 failed"]
     made = sorted(path.name for path in clips.glob("*.png"))
     # every hundredth frame of 250 and of 350
     assert made == [*(f"one.{n:03}.png" for n in (1, 2, 3)), *(f"two films.{n:03}.png" for n in (1, 2, 3, 4))]

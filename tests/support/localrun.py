@@ -54,7 +54,7 @@ def queue_files(
     pod: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> QueueFiles:
-    each = [{"name": lane, "parallelism": {"min": 1, "max": at_once}} for lane in lanes]
+    each = [{"name": lane, "parallelism": {"min": at_once, "max": at_once}} for lane in lanes]
     text = yaml.safe_dump({"queue": queue, "lanes": each} | settings)
     owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": queue, "uid": "0", "controller": True}
     return QueueFiles(text, job_template(script, **(pod or {})), owner)

@@ -65,6 +65,6 @@ class Screen:
                 f"{queue.done} done, {queue.failed} failed"
             )
             at, before = self._said.get(queue.queue, (now - QUIET, ""))
-            if line != before and (last or now - at >= QUIET):
+            if last or (line != before and now - at >= QUIET):
                 print(line, file=self._stream)
                 self._said[queue.queue] = (now, line)

@@ -42,6 +42,8 @@ class Feed:
         self._unrouted: dict[str, str] = {}
         """Items whose data must be read before it is known where they go."""
         self._settling = False
+        self._is_first = True
+        """The items of the first listing are being sent."""
         self.problem = ""
 
     @property
@@ -77,6 +79,7 @@ class Feed:
         if listing.versions != self._listed:
             self._compare(listing.versions)
         await self._route_unrouted()
+        self._is_first = self._is_first and bool(self.problem)
 
     def _compare(self, versions: dict[str, str]) -> None:
         before = self._listed or {}
@@ -123,6 +126,7 @@ class Feed:
             fetch=partial(self._source.get, item.name),
             is_open=lambda: not self.problem,
             complete=partial(self._complete, item.name),
+            is_backlog=self._is_first,
         )
         self._origins[item.name] = origin
         self._deliver(self.port, item, origin)

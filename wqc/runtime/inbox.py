@@ -15,6 +15,9 @@ class Inbox:
     def __len__(self) -> int:
         return len(self._keys)
 
+    def in_lane(self, lane: str) -> int:
+        return sum(map(len, self._lanes[lane].values()))
+
     def put(self, key: bytes, offer: Offer) -> None:
         """At the end of its input's line; in place of an earlier offer of the same item."""
         self.discard(key)

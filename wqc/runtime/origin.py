@@ -16,6 +16,8 @@ class Origin:
     """False while it isn't known whether the item is still there: then nothing is started (promise 5)."""
     complete: Callable[[], None]
     """Called once, when every reader has the item."""
+    is_backlog: bool = False
+    """It was there before anybody looked, so it says nothing about how often items arrive."""
     left: int = 0
     stuck: tuple[Stuck, ...] = ()
     offers: list["Offer"] = field(default_factory=list)

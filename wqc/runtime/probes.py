@@ -57,6 +57,10 @@ def metrics(workflow: str, status: Status) -> Iterator[str]:
         for state in _STATES:
             labels = _labels(workflow=workflow, queue=queue.queue, state=state)
             yield f"wqc_items{labels} {getattr(queue, state)}"
+    yield "# HELP wqc_parallelism How many items of a queue may be worked on at a time."
+    yield "# TYPE wqc_parallelism gauge"
+    for queue in status.queues:
+        yield f"wqc_parallelism{_labels(workflow=workflow, queue=queue.queue)} {queue.parallelism}"
     yield "# HELP wqc_queue_blocked 1 while something keeps the queue or one of its items from starting."
     yield "# TYPE wqc_queue_blocked gauge"
     for queue in status.queues:

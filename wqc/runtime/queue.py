@@ -40,6 +40,8 @@ class QueueStatus:
     queue: str
     waiting: int
     running: int
+    parallelism: int
+    """How many may run at a time, over all lanes; the manager scales it."""
     done: int
     """All that the ledger remembers."""
     failed: int
@@ -92,6 +94,7 @@ class Queue:
         if key in self._ledger or key in self._book:
             offer.take()
         else:
+            self._starter.arrived(offer)
             self._starter.put(key, offer)
             self._wake.set()
 
@@ -153,6 +156,7 @@ class Queue:
             self.name,
             waiting=self._starter.waiting + self._book.count("retry"),
             running=self._book.count("active"),
+            parallelism=self._starter.parallelism,
             done=len(self._ledger),
             failed=len(dead),
             handing=self._book.count("handing"),
@@ -257,6 +261,8 @@ class Queue:
             attempts.origin.withdraw()
             attempts.origin = None
         attempts.judged = job
+        if job.phase in ("succeeded", "failed") and job.finished:
+            self._starter.slot.add(job.finished - job.created - job.unscheduled)
         match verdict(job, self._settings):
             case None:
                 self._book.move(attempts, "active")

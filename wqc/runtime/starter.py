@@ -16,6 +16,7 @@ from wqc.runtime.logs import log
 from wqc.runtime.origin import Offer
 from wqc.runtime.pause import Pause
 from wqc.runtime.periods import Periods
+from wqc.runtime.scaler import Scaler, SlotTime
 from wqc.runtime.sources.source import SourceError
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import AlreadyExists, ForeignJob, JobStore, Refused
@@ -50,6 +51,11 @@ class Starter:
         self._started = started
         self._lanes = {lane.name: lane for lane in settings.lanes}
         self._deferred: dict[bytes, tuple[float, Offer]] = {}
+        self.slot = SlotTime(settings.takes)
+        self._scalers = {
+            lane.name: Scaler(lane, settings.arrives, settings.deadline, time.monotonic())
+            for lane in settings.lanes
+        }
         self.inbox = Inbox(tuple(self._lanes))
         self.problems: dict[bytes, str] = {}
         """Items that can't be started, and why."""
@@ -63,6 +69,16 @@ class Starter:
         return [attempts.due for attempts in self._book.at("retry")] + [
             at for at, _ in self._deferred.values()
         ]
+
+    @property
+    def parallelism(self) -> int:
+        """How many items may be worked on at a time, over all lanes."""
+        return sum(scaler.parallelism for scaler in self._scalers.values())
+
+    def arrived(self, offer: Offer) -> None:
+        """A new item, for the rate of arrivals."""
+        if not offer.origin.is_backlog:
+            self._scalers[offer.delivery.lane].arrived(time.monotonic())
 
     def put(self, key: bytes, offer: Offer) -> None:
         self._deferred.pop(key, None)
@@ -87,7 +103,10 @@ class Starter:
             await asyncio.gather(*batch)
 
     def _next_batch(self, now: float) -> list[Any]:
-        free = {name: lane.parallelism.max for name, lane in self._lanes.items()}
+        free = {
+            name: scaler.scale(self.inbox.in_lane(name), self.slot.mean, now)
+            for name, scaler in self._scalers.items()
+        }
         for attempts in self._book.at("active"):
             free[self._lane(attempts.latest).name] -= 1
         batch: list[Any] = []

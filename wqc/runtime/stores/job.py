@@ -28,6 +28,8 @@ class Job:
     phase: Phase = "active"
     running: bool = False
     finished: float | None = None
+    unscheduled: float = 0.0
+    """Seconds that its pod waited for a node."""
     exit_code: int | None = None
     message: str | None = None
     """What the worker wrote to WORK_RESULT_FILE, or the end of its output if it failed; None: not known."""

@@ -76,6 +76,7 @@ class PodStatus(msgspec.Struct, rename="camel"):
     phase: str = ""
     reason: str = ""
     message: str = ""
+    conditions: list[Condition] | None = None
     init_container_statuses: list[ContainerStatus] | None = None
     container_statuses: list[ContainerStatus] | None = None
 

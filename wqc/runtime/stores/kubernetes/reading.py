@@ -18,6 +18,7 @@ class Ending:
 
     pod: str
     created: float
+    unscheduled: float = 0.0
     running: bool = False
     started: bool = False
     exit_code: int | None = None
@@ -34,6 +35,7 @@ def ending(pod: Pod) -> Ending:
     return Ending(
         pod=pod.metadata.name,
         created=_seconds(pod.metadata.creation_timestamp),
+        unscheduled=_unscheduled(pod),
         running=any(each.state.running for each in workers),
         started=any(each.state.running or each.state.terminated for each in (*inits, *workers)),
         exit_code=terminated.exit_code if terminated else None,
@@ -72,6 +74,7 @@ def read_job(found: JobObject, last: Ending | None) -> Job:
         phase=phase,
         running=bool(last and last.running),
         finished=_seconds(found.status.completion_time or over.last_transition_time) if over else None,
+        unscheduled=last.unscheduled if last else 0.0,
         exit_code=exit_code,
         message=message,
         reason=reason,
@@ -100,6 +103,14 @@ def _failure(over: Condition, last: Ending | None) -> tuple[Phase, str]:
         return "lost", f"its node ended it: {last.reason}"
     known = {"OOMKilled": "it used more memory than its limit"}
     return "failed", known.get(last.reason, f"exit code {last.exit_code}")
+
+
+def _unscheduled(pod: Pod) -> float:
+    created = _seconds(pod.metadata.creation_timestamp)
+    for condition in pod.status.conditions or ():
+        if condition.type == "PodScheduled" and condition.status == "True":
+            return max(0.0, _seconds(condition.last_transition_time) - created)
+    return 0.0
 
 
 def _code(status: ContainerStatus) -> int:
