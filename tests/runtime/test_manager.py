@@ -263,3 +263,65 @@ def test_items_wait_while_their_source_fails_and_go_on_when_it_is_well(tmp_path:
         assert status.queues[0].done == 2
 
     asyncio.run(run())
+
+
+def test_a_source_that_holds_items_is_told_when_others_have_them(tmp_path: Path) -> None:
+    class Holding(Changing):
+        def __init__(self) -> None:
+            super().__init__()
+            self.told: list[str] = []
+            self.refuses = 2
+
+        async def list(self) -> Listing:
+            return Listing(dict.fromkeys(self.data, ""), wants_done=True)
+
+        async def done(self, name: str) -> None:
+            if self.refuses:
+                self.refuses -= 1
+                raise SourceError("not now")
+            # custody passes only to what is on the disk already
+            assert name == "rejected" or name in {job["name"] for job in jobs(tmp_path / "s")}
+            self.told.append(name)
+            del self.data[name]
+
+    source = Holding()
+    source.data = {"a": {"n": 1}, "b": {"n": 2}, "rejected": {"n": -1}}
+
+    async def run() -> None:
+        workflow = Workflow("holding")
+        names = workflow.source("names")
+        workflow.queue("work", workflow.filter("positive", names, where="item.data.n > 0"))
+        files = {"work": queue_files("work", "true")}
+        await until_idle(workflow, tmp_path / "s", files, {"names": source})
+
+    asyncio.run(run())
+    assert sorted(source.told) == ["a", "b", "rejected"]
+
+
+def test_an_item_whose_data_is_no_json_holds_up_no_other(tmp_path: Path) -> None:
+    class Broken(Changing):
+        async def get(self, name: str) -> str:
+            return "<html>" if name == "bad" and self.data["bad"] is None else await super().get(name)
+
+    async def run() -> None:
+        workflow = Workflow("unreadable")
+        names = workflow.source("names")
+        workflow.queue("work", workflow.filter("positive", names, where="item.data.n > 0"))
+        source = Broken()
+        source.data = {"bad": None, "good": {"n": 1}}
+        out = tmp_path / "out"
+        out.mkdir()
+
+        async def mend() -> None:
+            while not collected(out):
+                await asyncio.sleep(0.05)
+            source.data["bad"] = {"n": 5}
+
+        mending = asyncio.create_task(mend())
+        files = {"work": queue_files("work", collect(out))}
+        status = await until_idle(workflow, tmp_path / "s", files, {"names": source})
+        await mending
+        assert collected(out) == Counter(['{"n": 1}', '{"n": 5}'])
+        assert not status.sources[0].problem
+
+    asyncio.run(run())

@@ -10,7 +10,7 @@ from wqc.runtime.graph import Port, Stuck
 from wqc.runtime.logs import log
 from wqc.runtime.origin import Origin
 from wqc.runtime.periods import Periods
-from wqc.runtime.sources.source import NoSuchItem, Source, SourceError
+from wqc.runtime.sources.source import HoldingSource, Source, SourceError
 from wqc.runtime.text import decode
 
 AT_ONCE = 16
@@ -44,7 +44,18 @@ class Feed:
         self._settling = False
         self._is_first = True
         """The items of the first listing are being sent."""
-        self.problem = ""
+        self._finished: dict[str, None] = {}
+        """Items that the source keeps until it is told that others have them."""
+        self._wants_done = False
+        self._failure = ""
+        """Why it can't be listed."""
+        self._unreadable: dict[str, str] = {}
+        """Items that are listed but can't be read, and why."""
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with it, for people."""
+        return self._failure or next((f"{name}: {why}" for name, why in self._unreadable.items()), "")
 
     @property
     def stuck(self) -> list[Stuck]:
@@ -56,7 +67,7 @@ class Feed:
         """The last listing was good; every item of it is with its readers, but for those that are stuck."""
         return (
             self._listed is not None
-            and not (self.problem or self._settling or self._unrouted)
+            and not (self._failure or self._settling or self._unrouted or self._finished)
             and all(origin.stuck and not origin.left for origin in self._origins.values())
         )
 
@@ -64,7 +75,7 @@ class Feed:
         while True:
             await self.round()
             pause = self._periods.listing
-            if self.problem:
+            if self._failure:
                 pause = min(self._periods.retry_listing, pause)
             await asyncio.sleep(pause)
 
@@ -76,15 +87,19 @@ class Feed:
             return
         self._report("")
         self._settling = listing.settling
+        self._wants_done = listing.wants_done
         if listing.versions != self._listed:
             self._compare(listing.versions)
         await self._route_unrouted()
-        self._is_first = self._is_first and bool(self.problem)
+        self._is_first = False
+        await self._tell_finished()
 
     def _compare(self, versions: dict[str, str]) -> None:
         before = self._listed or {}
         for name in before.keys() - versions.keys():
             self._unrouted.pop(name, None)
+            self._unreadable.pop(name, None)
+            self._finished.pop(name, None)
             self._take_back(name)
         self._listed = versions
         for name, version in versions.items():
@@ -104,27 +119,42 @@ class Feed:
     async def _route_unrouted(self) -> None:
         names = list(self._unrouted)
         for start in range(0, len(names), AT_ONCE):
-            await asyncio.gather(*(self._route(name) for name in names[start : start + AT_ONCE]))
-            if self.problem:
-                return
+            batch = names[start : start + AT_ONCE]
+            await asyncio.gather(*(self._route(name) for name in batch))
+            if len(batch) == AT_ONCE and all(name in self._unreadable for name in batch):
+                return  # it is the source, more likely than all of them
 
     async def _route(self, name: str) -> None:
         version = self._unrouted[name]
         try:
             data = decode(await self._source.get(name))
-        except NoSuchItem:
-            return  # gone since it was listed; if the next listing has it still, it is asked for again
         except (SourceError, ValueError) as error:
-            self._report(f"{name}: {error}")
+            # the next round asks again, if it is still listed then
+            if name in self._unrouted and self._unreadable.get(name) != str(error):
+                self._unreadable[name] = str(error)
+                log(
+                    logging.WARNING, "item can't be read", source=str(self.port), item=name, reason=str(error)
+                )
             return
+        self._unreadable.pop(name, None)
         if self._unrouted.get(name) == version:
             del self._unrouted[name]
             self._send(Item(name, version, data))
 
+    async def _tell_finished(self) -> None:
+        if isinstance(self._source, HoldingSource):
+            for name in list(self._finished):
+                try:
+                    await self._source.done(name)
+                except SourceError as error:
+                    log(logging.WARNING, "source can't be told", source=str(self.port), reason=str(error))
+                    return
+                self._finished.pop(name, None)
+
     def _send(self, item: Item) -> None:
         origin = Origin(
             fetch=partial(self._source.get, item.name),
-            is_open=lambda: not self.problem,
+            is_open=lambda: not self._failure,
             complete=partial(self._complete, item.name),
             is_backlog=self._is_first,
         )
@@ -133,13 +163,14 @@ class Feed:
 
     def _complete(self, name: str) -> None:
         self._origins.pop(name, None)
+        if self._wants_done:
+            self._finished[name] = None
 
-    def _report(self, problem: str) -> None:
-        if problem and problem != self.problem:
-            log(logging.WARNING, "source fails", source=str(self.port), reason=problem)
-        elif self.problem and not problem:
-            log(logging.INFO, "source is well again", source=str(self.port))
-        well_again = bool(self.problem) and not problem
-        self.problem = problem
+    def _report(self, failure: str) -> None:
+        if failure and failure != self._failure:
+            log(logging.WARNING, "source fails", source=str(self.port), reason=failure)
+        well_again = bool(self._failure) and not failure
+        self._failure = failure
         if well_again:
+            log(logging.INFO, "source is well again", source=str(self.port))
             self._opened()
