@@ -27,7 +27,7 @@ def test_the_mean_of_a_pipeline_is_its_steps() -> None:
     assert places(text, "WQ65") == [
         "WQ650 6:43 attempts are ended after 30s, and the mean item takes 40s <30s>"
     ]
-    assert also(text, "WQ650") == ["worker c: the mean"]
+    assert also(text, "WQ650") == ["worker c: its steps together"]
 
 
 def test_variables_of_wqc() -> None:

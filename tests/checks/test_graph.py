@@ -169,7 +169,7 @@ def test_cases_and_members_without_a_reader() -> None:
     )
     assert places(text, "WQ4") == [
         "WQ403 4:10 nothing reads `p.otherwise` <p>",
-        "WQ403 4:60 nothing reads `p.y` <item.name == 'y'>",
+        "WQ403 4:56 nothing reads `p.y` <y>",
         "WQ403 5:9 nothing reads `h.a` or `h.c` <h>",
     ]
 

@@ -54,11 +54,3 @@ def test_a_param_that_is_latest() -> None:
         'worker k { image = "r/k:${tag}" }\nqueue q { from = s, worker = k }\n'
     )
     assert places(text, "WQ701") == ['WQ701 4:20 the image `r/k:latest` has the tag `latest` <"r/k:${tag}">']
-
-
-def test_a_bundle_says_it_once() -> None:
-    text = (
-        'workflow w\nsource s: container { each = { a = "x", b = "y" }, image = "r/s", env = { U = each } }\n'
-        'worker k { image = "r/k:1" }\nqueue q { from = s, worker = k }\n'
-    )
-    assert len(places(text, "WQ701")) == 1

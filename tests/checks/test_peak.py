@@ -36,7 +36,7 @@ def test_the_sum_and_the_way_out() -> None:
         "manager: 0.1",
         "lower the parallelism of `q` to 7 in each lane, or raise the budget",
     ]
-    assert also(text, "WQ610") == ["20: the most: 20"]
+    assert also(text, "WQ610") == ["20: takes 20 of them"]
 
 
 def test_a_peak_that_just_fits() -> None:

@@ -103,8 +103,14 @@ ATTRIBUTES = [
         "conditions have no `${…}`",
         "use `param.c` outside of the string",
     ),
-    ("a = b c", "WQ150", "c", "expected the end of the line, found `c`", ""),
-    ("a = b ? c", "WQ150", "c", "expected the end of the line, found the end of the line", ""),
+    (
+        "a = b c",
+        "WQ150",
+        "c",
+        "expected the end of the line, found `c`",
+        "if a text is meant, put it between double quotes",
+    ),
+    ("a = b ? c", "WQ150", "c", "expected `:` and what is taken otherwise, found the end of the line", ""),
     ("3 = 4", "WQ150", "=", "expected a name before it, found `=`", "write `NAME = VALUE`"),
 ]
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from wqc.contract.pod import RESULT_FILE
-from wqc.diagnostics.finding import Finding
+from wqc.diagnostics.finding import Finding, Label
 from wqc.diagnostics.mistakes import pods as mistakes
 from wqc.language.declaration import Declaration
 from wqc.language.written import key_place
@@ -31,7 +31,9 @@ def attempts(workflow: Workflow) -> Iterator[Finding]:
             declared = "takes" in node.declaration.attributes
             said = (node.declaration if declared else node.worker.declaration).span_of("takes")
             at = node.declaration.span_of("timeout")
-            yield mistakes.timeout_too_short(at, str(node.timeout), str(node.takes), said)
+            steps = not declared and "takes" not in node.worker.declaration.attributes
+            mean = Label(said, "its steps together" if steps else "the mean")
+            yield mistakes.timeout_too_short(at, str(node.timeout), str(node.takes), mean)
 
 
 def _variables(declaration: Declaration) -> Iterator[Finding]:

@@ -22,14 +22,13 @@ def batches(workflow: Workflow) -> Iterator[Finding]:
 
 def _worker(batch: Batch) -> Iterator[Finding]:
     worker = batch.worker
-    reason = ""
+    at, declared = batch.declaration.span_of("worker"), worker.declaration.name_span
     if worker.pipeline:
-        reason = "is a pipeline, which has several"
+        reason, advice = "is a pipeline, which has several", "use a worker whose command does all of it"
+        yield mistakes.batch_without_command(at, worker.name, reason, advice, declared)
     elif not worker.command and not worker.run:
-        reason = "has none"
-    if reason:
-        at = batch.declaration.span_of("worker")
-        yield mistakes.batch_without_command(at, worker.name, reason, worker.declaration.name_span)
+        reason, advice = "has none", 'give the worker a `command = ["…"]`: what its image would start'
+        yield mistakes.batch_without_command(at, worker.name, reason, advice, declared)
 
 
 def _source(batch: Batch, source: Node) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from wqc.diagnostics.finding import Finding, Label
 from wqc.diagnostics.mistakes import graph as mistakes
 from wqc.diagnostics.source import Span
 from wqc.diagnostics.wording import listed
+from wqc.language.written import key_place
 from wqc.model.edges import Edge
 from wqc.model.flow import Flow
 from wqc.model.nodes import Batch, Copier, Merger, Node, Queue, Sharder, Source, Splitter, StreamRef
@@ -103,7 +104,7 @@ def _unread(node: Node, flow: Flow, readers: Readers) -> Iterator[Finding]:
             if output == "otherwise":
                 hint = f"read `{whole}`, or forget the items that no case takes: `otherwise = drop`"
             else:
-                place = node.cases[output].span
+                place = key_place(node.declaration.attributes["cases"].written, (output,))
         if len(unread) < len(parts):
             hint = f"read {listed([str(part) for part in unread])} too, or `{whole}` as a whole"
             yield mistakes.unread_stream(place, [str(part) for part in unread], hint)

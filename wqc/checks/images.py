@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.mistakes import security as mistakes
+from wqc.diagnostics.source import Span
 from wqc.language.values import Raw
 from wqc.language.written import value_place
 from wqc.model.nodes import Source
@@ -17,20 +18,18 @@ def images(workflow: Workflow) -> Iterator[Finding]:
     if workflow.manager.declaration:
         declarations.append(workflow.manager.declaration)
     for declaration in declarations:
-        seen = set[str]()
-        for attributes in (declaration.attributes, *declaration.members.values()):
-            given = attributes.get("image")
-            if given and isinstance(given.value, str) and given.value not in seen:
-                seen.add(given.value)
-                tag = tag_of(given.value)
-                if tag in ("", "latest"):
-                    yield mistakes.unpinned_image(given.span, given.value, tag)
+        if image := declaration.get("image"):
+            yield from _unpinned(image, declaration.span_of("image"))
         if "pod" in declaration.attributes:
             given = declaration.attributes["pod"]
             for path, image in _raw_images(declaration.get("pod", {})):
-                tag = tag_of(image)
-                if tag in ("", "latest"):
-                    yield mistakes.unpinned_image(value_place(given.written, path), image, tag)
+                yield from _unpinned(image, value_place(given.written, path))
+
+
+def _unpinned(image: str, place: Span) -> Iterator[Finding]:
+    tag = tag_of(image)
+    if tag in ("", "latest"):
+        yield mistakes.unpinned_image(place, image, tag)
 
 
 def tag_of(image: str) -> str:

@@ -128,7 +128,7 @@ def _over(at: Span, what: str, limit: int, parts: list[Part]) -> Finding:
     also: tuple[Label, ...] = ()
     advice = "raise the budget"
     if largest and largest.span:
-        also = (Label(largest.span, f"the most: {_words(what, largest.amount(what))}"),)
+        also = (Label(largest.span, f"takes {_words(what, largest.amount(what))} of them"),)
         each = largest.amount(what) // largest.pods
         fitting = (limit - total + largest.amount(what)) // each // largest.lanes
         lanes = " in each lane" if largest.lanes > 1 else ""

@@ -81,7 +81,7 @@ class _Use:
     profile: str
     what: str
     span: Span
-    instead: str = ""
+    instead: str
 
 
 def pod_security(workflow: Workflow, version: str) -> Iterator[Finding]:
@@ -116,8 +116,7 @@ def _judged(block: str, declaration: Declaration | None, stated: str, uses: list
 
 def _advice(block: str, use: _Use) -> str:
     where = "`manager`" if block == "manager" else f"worker `{block}`"
-    instead = f"{use.instead}, or " if use.instead else ""
-    return f"{instead}say `profile = {use.profile}` in {where}"
+    return f"{use.instead}, or allow it: `profile = {use.profile}` in {where}"
 
 
 def _user(declaration: Declaration) -> Iterator[_Use]:
@@ -224,13 +223,15 @@ def _container(container: Mapping[str, Any], at: tuple[Step, ...], own_users: bo
 
 def _missing(context: Mapping[str, Any], at: tuple[Step, ...], own: bool) -> Iterator[_Fact]:
     """What *restricted* asks of every container, and wqc writes into its `own`."""
+    missing: list[str] = []
     capabilities: Any = context.get("capabilities", _DEFAULTS if own else {})
     dropped = _map(capabilities).get("drop", ["ALL"] if own else [])
-    if "ALL" not in _list(dropped):
-        fix = 'say `securityContext = { capabilities = { drop = ["ALL"] } }`'
-        yield "baseline", "a container that doesn't drop all capabilities", at, fix
     if context.get("allowPrivilegeEscalation", False if own else None) is None:
-        fix = "say `securityContext = { allowPrivilegeEscalation = false }`"
+        missing.append("allowPrivilegeEscalation = false")
+    if "ALL" not in _list(dropped):
+        missing.append('capabilities = { drop = ["ALL"] }')
+    if missing:
+        fix = f"say `securityContext = {{ {', '.join(missing)} }}`"
         yield "baseline", "a container that may gain privileges", at, fix
 
 

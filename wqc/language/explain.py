@@ -119,7 +119,8 @@ def _unexpected(place: Place) -> Finding:
 def _unquoted(place: Place) -> str:
     """Advice for `image = host/name:1`: a text, read as names and operators as far as that went."""
     kinds = [kind for kind, *_ in place.tokens[place.start : place.at]]
-    if place.assigned and not place.inside() and kinds[1:3] == ["EQUAL", "NAME"]:
+    value = kinds[1:3] == ["EQUAL", "NAME"] and "QMARK" not in kinds
+    if value and place.assigned and not place.inside():
         return "if a text is meant, put it between double quotes"
     return ""
 
@@ -144,6 +145,9 @@ def _expected(place: Place) -> str:
     if place.expects("NUMBER"):
         return "a value"
     if place.expects("OPERATOR"):
+        kinds = [kind for kind, *_ in place.tokens[place.start : place.at]]
+        if kinds.count("QMARK") > kinds.count("COLON"):
+            return "`:` and what is taken otherwise"
         closers = {"LPAR": "`,` or `)`", "LSQB": "`,` or `]`"}
         return closers.get(place.inside(), "the end of the line")
     for symbol, words in (

@@ -22,7 +22,7 @@ _BATCH = (
     good=_BATCH,
     blocking=True,
 )
-def batch_without_command(worker: str, reason: str, declared: Span) -> Words:
+def batch_without_command(worker: str, reason: str, advice: str, declared: Span) -> Words:
     """A batch whose worker has no command
 
     A batch's pods run a small program that takes a message, runs the worker's command with it and
@@ -32,7 +32,7 @@ def batch_without_command(worker: str, reason: str, declared: Span) -> Words:
     return Words(
         f"a batch runs its worker's command, and `{worker}` {reason}",
         also=(Label(declared, "declared here"),),
-        help='give the worker a `command = ["…"]`: what its image would start',
+        help=advice,
     )
 
 

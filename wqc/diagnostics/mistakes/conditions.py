@@ -49,6 +49,10 @@ def undeclared_in_condition(word: str, hint: str) -> Words:
     return Words(f"conditions have no `{word}`", help=hint)
 
 
+_CONVERT = "`int(…)`, `double(…)` and `string(…)` convert"
+_CONVERSIONS = dict.fromkeys(("&&", "||", "!"), "each side must hold or not: compare it with something")
+
+
 @mistake(
     "WQ303",
     Level.ERROR,
@@ -67,7 +71,7 @@ def operation_without_types(operation: str, types: Sequence[str], hint: str = ""
         if len(types) == 1
         else f"`{operation}` doesn't go with {_and(types)}"
     )
-    return Words(said, help=hint or "`int(…)`, `double(…)` and `string(…)` convert")
+    return Words(said, help=hint or _CONVERSIONS.get(operation, _CONVERT))
 
 
 @mistake(

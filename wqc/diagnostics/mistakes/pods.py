@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from wqc.diagnostics.finding import Label, Level
 from wqc.diagnostics.mistake import Words, mistake
-from wqc.diagnostics.source import Span
 from wqc.diagnostics.suggestion import did_you_mean
 
 _HEAD = (
@@ -89,14 +88,14 @@ def reserved_pod_field(field: str, instead: str) -> Words:
     bad=_QUEUE.replace("worker = k", "worker = k, timeout = 5s"),
     good=_QUEUE.replace("worker = k", "worker = k, timeout = 1m"),
 )
-def timeout_too_short(timeout: str, takes: str, declared: Span) -> Words:
+def timeout_too_short(timeout: str, takes: str, mean: Label) -> Words:
     """A timeout shorter than the mean item takes
 
     An attempt that takes longer than `timeout` is ended and counts as failed.
     """
     return Words(
         f"attempts are ended after {timeout}, and the mean item takes {takes}",
-        also=(Label(declared, "the mean"),),
+        also=(mean,),
         help=f"set `timeout` well above {takes}, or correct `takes`",
     )
 
