@@ -144,10 +144,10 @@ def _expected(place: Place) -> str:
         return "a type" if place.span(place.start - place.at).text == "param" else "a kind"
     if place.expects("NUMBER"):
         return "a value"
+    kinds = [kind for kind, *_ in place.tokens[place.start : place.at]]
+    if kinds.count("QMARK") > kinds.count("COLON"):
+        return "`:` and what is taken otherwise"
     if place.expects("OPERATOR"):
-        kinds = [kind for kind, *_ in place.tokens[place.start : place.at]]
-        if kinds.count("QMARK") > kinds.count("COLON"):
-            return "`:` and what is taken otherwise"
         closers = {"LPAR": "`,` or `)`", "LSQB": "`,` or `]`"}
         return closers.get(place.inside(), "the end of the line")
     for symbol, words in (
