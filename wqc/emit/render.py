@@ -126,10 +126,15 @@ class _Renderer:
 
 
 def _values(view: Any) -> dict[str, Any]:
+    kind: Any = type(view)
+    return {name: getattr(view, name) for name in _names(kind)}
+
+
+@cache
+def _names(view: type[Any]) -> tuple[str, ...]:
     """A view's fields, and its properties that a template reads."""
-    values = {field.name: getattr(view, field.name) for field in fields(view)}
-    computed = {name for name, value in vars(type(view)).items() if isinstance(value, property)}
-    return values | {name: getattr(view, name) for name in sorted(computed)}
+    computed = (name for name, value in vars(view).items() if isinstance(value, property))
+    return (*(field.name for field in fields(view)), *computed)
 
 
 def _digest(texts: Iterable[str]) -> str:

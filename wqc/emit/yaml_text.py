@@ -32,6 +32,7 @@ _NOT_IN_LITERAL = re.compile(f"[^\t\n{_PRINTABLE}]")
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
 
 
+@lru_cache(maxsize=1 << 16, typed=True)
 def scalar(value: Raw | float) -> Encoded:
     """One scalar as it stands after `key: ` or `- `. Raises TypeError for anything else."""
     if isinstance(value, str):
@@ -50,13 +51,13 @@ def scalar(value: Raw | float) -> Encoded:
 def nested(value: object, indent: int) -> Encoded:
     """What stands after `key:`, with the space or line end before it; further lines at column `indent`."""
     if isinstance(value, str):
-        return Encoded(f" {literal(value, indent) if NEWLINE in value else _text(value)}")
+        return Encoded(f" {literal(value, indent) if NEWLINE in value else scalar(value)}")
     if isinstance(value, dict):
         return Encoded(_below(mapping_lines(value), indent) if value else " {}")
     if isinstance(value, list | tuple):
         flow = _flow(value)
         return Encoded(_below(sequence_lines(value), indent) if flow is None else f" {flow}")
-    return Encoded(f" {scalar(value)}")  # type: ignore[arg-type]
+    return Encoded(f" {scalar(value)}")
 
 
 def literal(text: str, indent: int) -> Encoded:
@@ -78,7 +79,7 @@ def mapping_lines(value: Mapping[str, object]) -> list[str]:
     """A mapping's lines, from column 0."""
     lines: list[str] = []
     for key, inner in value.items():
-        text = f"{_text(key)}:{nested(inner, 2)}"
+        text = f"{scalar(key)}:{nested(inner, 2)}"
         if NEWLINE in text:
             lines += text.split(NEWLINE)
         else:
@@ -127,7 +128,6 @@ def _flow(values: Sequence[object]) -> str | None:
     return flow if len(flow) <= FLOW_WIDTH else None
 
 
-@lru_cache(maxsize=1 << 16)
 def _text(value: str) -> Encoded:
     if _PLAIN.fullmatch(value) and not _RETYPED.fullmatch(value) and not _DOCUMENT_MARK.match(value):
         return Encoded(value)

@@ -116,7 +116,11 @@ def _sidecar(batch: Batch, source: Source, image: str, volumes: Volumes) -> Cont
     if batch.completions is None:
         options.append(f"--wait={batch.wait.seconds:g}")
     volumes.empty(TMP, TMP_SIZE)
-    mounts = [Mount(SETTINGS, SETTINGS_FOLDER, True), Mount(BATCH, BATCH_FOLDER), Mount(TMP, "/tmp")]
+    mounts = [
+        Mount(SETTINGS, SETTINGS_FOLDER, True),
+        Mount(BATCH, BATCH_FOLDER),
+        Mount(TMP, "/tmp", sub_path=BROKER),
+    ]
     mounts += mounts_of(BROKER, credentials(source), volumes)
     return Container(
         name=BROKER,
@@ -146,7 +150,7 @@ def _worker(batch: Batch, volumes: Volumes) -> Container:
         env=variables,
         resources=resources(worker.cpu, worker.memory, worker.resources),
         security=Security(worker.profile == "restricted", read_only_root=not worker.writable_root),
-        mounts=(Mount(BATCH, BATCH_FOLDER), *worker_mounts(worker, volumes)),
+        mounts=(Mount(BATCH, BATCH_FOLDER), *worker_mounts(worker, volumes, own_tmp="worker")),
     )
 
 

@@ -69,7 +69,7 @@ def manager_file(
             mounts=(
                 Mount(SETTINGS, SETTINGS_FOLDER, True),
                 Mount(TOKEN, TOKEN_FOLDER, True),
-                Mount(TMP, "/tmp"),
+                Mount(TMP, "/tmp", sub_path=MANAGER),
             ),
             port=MANAGER_PORT,
             probes=_PROBES,
@@ -99,7 +99,7 @@ def _ambassador(
     if isinstance(first, Source) and first.kind == "container":
         return _own(served.name, first, restricted, pod_user, volumes)
     block = "source" if isinstance(first, Source) else "carrier"
-    mounts = [Mount(SETTINGS, SETTINGS_FOLDER, True), Mount(TMP, "/tmp")]
+    mounts = [Mount(SETTINGS, SETTINGS_FOLDER, True), Mount(TMP, "/tmp", sub_path=served.name)]
     mounts += [volumes.mount(path, volume, only_read=True) for path, volume in served.mounts]
     mounts += credentials.mounts(served.name, served.credentials, volumes)
     return Container(
@@ -133,7 +133,7 @@ def _own(name: str, source: Source, restricted: bool, pod_user: int, volumes: Vo
             read_only_root=not options.get("writable_root", False),
             user=user if user != pod_user else None,
         ),
-        mounts=worker_mounts(program, volumes),
+        mounts=worker_mounts(program, volumes, own_tmp=name),
     )
 
 

@@ -50,8 +50,7 @@ class Volumes:
                 if value.access == "rox":
                     claim["readOnly"] = True
                 name = self.add(_name("claim", value.name), {"persistentVolumeClaim": claim})
-                read_only = value.read_only or only_read or value.access == "rox"
-                return Mount(name, path, read_only, value.sub_path)
+                return Mount(name, path, value.read_only or only_read, value.sub_path)
             case Secret():
                 name = self.add(_name("secret", value.name), {"secret": {"secretName": value.name}})
             case ConfigMap():

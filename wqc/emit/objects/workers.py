@@ -103,9 +103,9 @@ def run_container(
     )
 
 
-def worker_mounts(step: Worker, volumes: Volumes) -> tuple[Mount, ...]:
-    """`/tmp` and what the worker mounts itself."""
-    own = [] if "/tmp" in step.mounts else [Mount(volumes.empty(TMP, TMP_SIZE), "/tmp")]
+def worker_mounts(step: Worker, volumes: Volumes, own_tmp: str = "") -> tuple[Mount, ...]:
+    """`/tmp` and what the worker mounts itself; with `own_tmp`, its name, others don't see its files."""
+    own = [] if "/tmp" in step.mounts else [Mount(volumes.empty(TMP, TMP_SIZE), "/tmp", sub_path=own_tmp)]
     return (*own, *(volumes.mount(path, value) for path, value in step.mounts.items()))
 
 

@@ -1,0 +1,88 @@
+"""The finite Job over a message queue (design, section 4)."""
+
+from typing import Any
+
+import pytest
+
+from support.built import Folder, mounts, variables
+
+HEAD = """workflow w
+source s: rabbitmq {
+  brokers    = "mq:5672"
+  queue      = "q"
+  management = "http://mq:15672"
+  auth       = secret("mq", "url")
+}
+worker w { image = "w:1", command = ["/crunch", "-v"], input = stdin }
+"""
+
+
+def job_of(kind: str, attributes: str = "", head: str = HEAD) -> dict[str, Any]:
+    folder = Folder(f"{head}batch b: {kind} {{ from = s, worker = w, {attributes} }}\n")
+    return folder.object("batch-b.yaml", "Job")
+
+
+@pytest.mark.parametrize(
+    ("kind", "attributes", "completions", "parallelism", "measured"),
+    [
+        ("coarse", "completions = 8, parallelism = 2", 8, 2, False),
+        ("coarse", "parallelism = 2", 100_000, 3, True),
+        ("fine", "parallelism = 4", 5, 5, True),
+        ("fine", "completions = 3, parallelism = 4", 3, 4, False),
+        ("fine", "completions = 9, parallelism = 4", 4, 4, False),
+    ],
+)
+def test_how_many_pods(
+    kind: str, attributes: str, completions: int, parallelism: int, measured: bool
+) -> None:
+    spec = job_of(kind, attributes)["spec"]
+    assert (spec["completions"], spec["parallelism"]) == (completions, parallelism)
+    assert (spec.get("completionMode") == "Indexed") == measured
+    assert ("successPolicy" in spec) == measured
+    if measured:
+        assert spec["successPolicy"] == {"rules": [{"succeededIndexes": "0"}]}
+    assert spec["backoffLimit"] == 2**31 - 1
+
+
+def test_the_worker_is_wrapped_and_the_sidecar_has_the_credentials() -> None:
+    pod = job_of("coarse", "timeout = 90s")["spec"]["template"]["spec"]
+    install, broker = pod["initContainers"]
+    (worker,) = pod["containers"]
+    assert install["command"] == ["/usr/local/bin/wqc-wrapper", "install", "/wqc/batch/wrapper"]
+    assert broker["restartPolicy"] == "Always"
+    assert "startupProbe" in broker
+    assert worker["command"] == ["/wqc/batch/wrapper", "--stdin", "--timeout=90", "--"]
+    assert worker["args"] == ["/crunch", "-v"]
+    assert variables(worker)["WORK_ITEM_FILE"] == "/wqc/batch/item.json"
+    assert "/etc/wqc-credentials" in mounts(broker)
+    assert "/etc/wqc-credentials" not in mounts(worker)
+    assert mounts(worker)["/wqc/batch"] == mounts(broker)["/wqc/batch"]
+    assert "activeDeadlineSeconds" not in pod
+
+
+def test_a_measured_one_says_how_long_it_waits() -> None:
+    pod = job_of("fine", "wait = 1m, retries = 5")["spec"]["template"]["spec"]
+    command = pod["initContainers"][1]["command"]
+    assert command == ["wqc-runtime", "batch", "--kind=fine", "--retries=5", "--wait=60", "s"]
+
+
+def test_the_name_is_of_the_content() -> None:
+    """Of what the Job says and of what it reads, and of nothing else."""
+    first = job_of("coarse")["metadata"]["name"]
+    assert job_of("coarse")["metadata"]["name"] == first
+    assert job_of("coarse", head=f"# a comment\n{HEAD}")["metadata"]["name"] == first
+    others = [
+        job_of("coarse", 'run = "2"'),
+        job_of("coarse", "parallelism = 2"),
+        job_of("coarse", head=HEAD.replace("w:1", "w:2")),
+        job_of("coarse", head=HEAD.replace('"q"', '"r"')),
+    ]
+    names = [first, *(other["metadata"]["name"] for other in others)]
+    assert len(set(names)) == len(names)
+    assert all(name.startswith("w-b-") and len(name) == len("w-b-") + 10 for name in names)
+
+
+def test_no_worker_pod_of_a_batch_counts_as_a_queues() -> None:
+    labels = job_of("coarse")["spec"]["template"]["metadata"]["labels"]
+    assert labels["wqc/batch"] == "b"
+    assert "wqc/queue" not in labels
