@@ -4,6 +4,7 @@
 #   make test          all tests that need neither root nor a compiled control plane
 #   make test-cluster  the rest: a real Kubernetes, the security scanners
 #   make golden        golden/ anew from examples/, to be read as a diff
+#   make bad           what tests/bad/ gets to hear, anew, to be read as a diff
 #   make docs          rewrite docs/reference/ from the table of the language and the findings
 #   make tables        the parser's tables from grammar/wq.lark
 #   make lock          newest dependencies into requirements/
@@ -79,6 +80,10 @@ golden: $(VENV)/wheel.stamp
 
 tables: $(VENV)/dev.stamp
 	$(BIN)/python tools/build_tables.py
+
+bad: $(VENV)/wheel.stamp
+	$(BIN)/python tools/refresh_bad.py
+	@git --no-pager diff --stat -- tests/bad
 
 benchmarks: $(VENV)/wheel.stamp
 	$(BIN)/python benchmarks/compile.py
