@@ -160,7 +160,7 @@ class Workflow:
             self.graph.connect(stream.port, Reader(name, Merger(source), input=source))
         return Stream(Port(name))
 
-    def carrier(self, name: str, stream: Stream) -> None:
+    def carrier(self, name: str, stream: Stream, url: str | None = None) -> None:
         """Raises Unsupported."""
         raise Unsupported(f"{self.name}: this version runs no carriers, and {name} is one")
 
