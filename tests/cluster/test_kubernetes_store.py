@@ -86,6 +86,33 @@ class TestKubernetesStore(StoreSuite):
 
         self.run(scenario())
 
+    def test_what_keeps_a_pod_from_starting_is_told(self, world: ClusterWorld) -> None:
+        async def scenario() -> None:
+            async with opened(world) as (store, owner, changes):
+                await changes.listed()
+                made = await store.create("work", manifest(world.template(takes=600), owner, "hindered"))
+                await changes.until(
+                    lambda each: isinstance(each, Changed) and each.job.job == made.job and each.job.running
+                )
+                pods = f"/api/v1/namespaces/{NAMESPACE}/pods"
+                selected = {"labelSelector": f"batch.kubernetes.io/job-name={made.job}"}
+                (pod,) = world.client.request("GET", pods, **selected).body["items"]
+                (status,) = pod["status"]["containerStatuses"]
+                status["state"] = {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}
+                patch = {"status": {"containerStatuses": [status]}}
+                name = pod["metadata"]["name"]
+                assert world.client.request("PATCH", f"{pods}/{name}/status", patch).status == 200
+                told = await changes.until(
+                    lambda each: (
+                        isinstance(each, Changed) and each.job.job == made.job and bool(each.job.hindrance)
+                    )
+                )
+                assert isinstance(told, Changed)
+                assert told.job.hindrance == "container worker: ImagePullBackOff: no such image"
+                assert (told.job.phase, told.job.running) == ("active", False)
+
+        self.run(scenario())
+
     def test_a_job_whose_pod_is_gone_has_no_result(self, world: ClusterWorld) -> None:
         async def scenario() -> None:
             async with opened(world) as (store, owner, changes):

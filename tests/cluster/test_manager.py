@@ -170,6 +170,34 @@ def test_a_manager_says_how_it_is_and_stops_when_it_is_told_to(
         assert {"time", "level", "text"} <= json.loads(line).keys()
 
 
+def test_a_queue_whose_pods_no_node_takes_says_so_and_fails_no_item(
+    simulated_cluster: Client, tmp_path: Path
+) -> None:
+    deployed = Deployed(simulated_cluster, "nowhere", tmp_path, ["a", "b"])
+    path = f"{deployed.core}/configmaps/crash-first"
+    settings = simulated_cluster.request("GET", path).body["data"]
+    template = yaml.safe_load(settings["job.yaml"])
+    template["spec"]["template"]["spec"]["nodeSelector"] = {"test/place": "nowhere"}
+    simulated_cluster.request("PATCH", path, {"data": {"job.yaml": yaml.safe_dump(template)}})
+    manager = deployed.start()
+    until = time.monotonic() + 60
+    try:
+        while 'wqc_queue_blocked{workflow="crash",queue="first"} 1' not in deployed.says("/metrics")[1]:
+            assert time.monotonic() < until, deployed.log.read_text()[-4000:]
+            time.sleep(0.2)
+        labels = {"metadata": {"labels": {"test/place": "nowhere"}}}
+        assert simulated_cluster.request("PATCH", "/api/v1/nodes/simulated-0", labels).status == 200
+        while not deployed.is_over(2):
+            assert time.monotonic() < until, deployed.log.read_text()[-4000:]
+            time.sleep(0.2)
+        assert 'wqc_queue_blocked{workflow="crash",queue="first"} 0' in deployed.says("/metrics")[1]
+    finally:
+        manager.terminate()
+        manager.wait(timeout=10)
+    attempts = [json.loads(job["metadata"]["annotations"]["wqc/item"]) for job in deployed.jobs()]
+    assert [(each["attempt"], each["failures"]) for each in attempts] == [(1, 0)] * 4
+
+
 def test_of_two_managers_one_waits_and_takes_over(simulated_cluster: Client, tmp_path: Path) -> None:
     items = [f"item {number}" for number in range(12)]
     deployed = Deployed(simulated_cluster, "two", tmp_path, items)

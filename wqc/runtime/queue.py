@@ -160,7 +160,7 @@ class Queue:
             done=len(self._ledger),
             failed=len(dead),
             handing=self._book.count("handing"),
-            blocked=self._blocked() or self._pause.reason or next(iter(self._starter.problems.values()), ""),
+            blocked=self._blocked() or self._pause.reason or self._starter.problem(),
             knows=self.knows,
             failures=tuple((each.latest.name, each.reason) for each in dead[-10:]),
         )

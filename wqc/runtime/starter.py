@@ -57,6 +57,8 @@ class Starter:
             for lane in settings.lanes
         }
         self.inbox = Inbox(tuple(self._lanes))
+        self.hindrances: dict[str, str] = {}
+        """Why lanes start nothing, by lane."""
         self.problems: dict[bytes, str] = {}
         """Items that can't be started, and why."""
 
@@ -74,6 +76,11 @@ class Starter:
     def parallelism(self) -> int:
         """How many items may be worked on at a time, over all lanes."""
         return sum(scaler.parallelism for scaler in self._scalers.values())
+
+    def problem(self) -> str:
+        """What keeps a lane or an item from starting, for people."""
+        lanes = (f"{lane}: {why}" if lane else why for lane, why in self.hindrances.items())
+        return next(lanes, "") or next(iter(self.problems.values()), "")
 
     def arrived(self, offer: Offer) -> None:
         """A new item, for the rate of arrivals."""
@@ -107,8 +114,14 @@ class Starter:
             name: scaler.scale(self.inbox.in_lane(name), self.slot.mean, now)
             for name, scaler in self._scalers.items()
         }
+        self.hindrances = {}
         for attempts in self._book.at("active"):
-            free[self._lane(attempts.latest).name] -= 1
+            lane_name = self._lane(attempts.latest).name
+            free[lane_name] -= 1
+            if attempts.latest.hindrance:
+                # what is in the way of one is in the way of all; this one finds out when it is gone
+                self.hindrances[lane_name] = attempts.latest.hindrance
+                free[lane_name] = 0
         batch: list[Any] = []
         for attempts in self._book.at("retry"):
             lane = self._lane(attempts.latest)

@@ -27,6 +27,8 @@ class Job:
     created: float
     phase: Phase = "active"
     running: bool = False
+    hindrance: str = ""
+    """Why it can't start: no image, no node, …; "" while nothing is known to be in its way."""
     finished: float | None = None
     unscheduled: float = 0.0
     """Seconds that its pod waited for a node."""

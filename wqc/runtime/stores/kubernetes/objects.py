@@ -62,7 +62,13 @@ class Running(msgspec.Struct):
     pass
 
 
+class Waiting(msgspec.Struct):
+    reason: str = ""
+    message: str = ""
+
+
 class ContainerState(msgspec.Struct):
+    waiting: Waiting | None = None
     running: Running | None = None
     terminated: Terminated | None = None
 

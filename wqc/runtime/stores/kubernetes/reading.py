@@ -9,6 +9,17 @@ from wqc.runtime.stores.job import Job, Phase
 from wqc.runtime.stores.kubernetes.objects import Condition, ContainerStatus, JobObject, Pod
 
 WORKER = "worker"
+HINDRANCES = (
+    "CreateContainerConfigError",
+    "CreateContainerError",
+    "ErrImageNeverPull",
+    "ErrImagePull",
+    "ImageInspectError",
+    "ImagePullBackOff",
+    "InvalidImageName",
+    "RunContainerError",
+)
+"""Why a container waits, where it isn't the item's fault and more of the same would only wait too."""
 JOB_NAME_LABEL = "batch.kubernetes.io/job-name"
 
 
@@ -21,6 +32,7 @@ class Ending:
     unscheduled: float = 0.0
     running: bool = False
     started: bool = False
+    hindrance: str = ""
     exit_code: int | None = None
     message: str = ""
     reason: str = ""
@@ -38,6 +50,7 @@ def ending(pod: Pod) -> Ending:
         unscheduled=_unscheduled(pod),
         running=any(each.state.running for each in workers),
         started=any(each.state.running or each.state.terminated for each in (*inits, *workers)),
+        hindrance=_hindrance(pod, [*inits, *workers]),
         exit_code=terminated.exit_code if terminated else None,
         message=terminated.message if terminated else "",
         reason=pod.status.reason or (terminated.reason if terminated else ""),
@@ -73,6 +86,7 @@ def read_job(found: JobObject, last: Ending | None) -> Job:
         created=_seconds(metadata.creation_timestamp),
         phase=phase,
         running=bool(last and last.running),
+        hindrance=last.hindrance if last and phase == "active" else "",
         finished=_seconds(found.status.completion_time or over.last_transition_time) if over else None,
         unscheduled=last.unscheduled if last else 0.0,
         exit_code=exit_code,
@@ -103,6 +117,17 @@ def _failure(over: Condition, last: Ending | None) -> tuple[Phase, str]:
         return "lost", f"its node ended it: {last.reason}"
     known = {"OOMKilled": "it used more memory than its limit"}
     return "failed", known.get(last.reason, f"exit code {last.exit_code}")
+
+
+def _hindrance(pod: Pod, containers: list[ContainerStatus]) -> str:
+    for condition in pod.status.conditions or ():
+        if (condition.type, condition.status, condition.reason) == ("PodScheduled", "False", "Unschedulable"):
+            return f"no node takes its pod: {condition.message}"
+    for container in containers:
+        waiting = container.state.waiting
+        if waiting and waiting.reason in HINDRANCES:
+            return f"container {container.name}: {waiting.reason}: {waiting.message}"
+    return ""
 
 
 def _unscheduled(pod: Pod) -> float:

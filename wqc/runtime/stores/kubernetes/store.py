@@ -54,8 +54,8 @@ class KubernetesStore:
         self._events: asyncio.Queue[list[JobObject] | JobObject | Gone | Unsure] = asyncio.Queue()
         self._endings: dict[str, Ending] = {}
         """The newest pod of each Job, kept until the Job is gone."""
-        self._known: set[str] | None = None
-        """The Jobs that exist, once they were listed."""
+        self._known: dict[str, JobObject | None] | None = None
+        """The Jobs that exist, once they were listed; None for one that is over: its data may be large."""
         self._made: dict[str, JobObject] | None = None
         """Jobs created while a listing is under way, which may not show them."""
         self._tasks: list[asyncio.Task[None]] = []
@@ -123,7 +123,7 @@ class KubernetesStore:
                 raise
             made = decoded(answer, JobObject)
         if self._known is not None:
-            self._known.add(name)
+            self._known[name] = made
         if self._made is not None:
             self._made[name] = made
         return read_job(made, None)
@@ -238,14 +238,14 @@ class KubernetesStore:
             each.metadata.name: each for each in found if self._is_ours(each.metadata)
         }
         self._made = None
-        self._known = set(jobs)
+        self._known = {name: _unless_over(each) for name, each in jobs.items()}
         self._endings = {name: each for name, each in self._endings.items() if name in jobs}
         self._events.put_nowait(list(jobs.values()))
 
     def _job(self, found: JobObject) -> None:
         if self._is_ours(found.metadata):
             if self._known is not None:
-                self._known.add(found.metadata.name)
+                self._known[found.metadata.name] = _unless_over(found)
             self._events.put_nowait(found)
 
     def _job_gone(self, found: JobObject) -> None:
@@ -253,7 +253,7 @@ class KubernetesStore:
             name = found.metadata.name
             self._endings.pop(name, None)
             if self._known is not None:
-                self._known.discard(name)
+                self._known.pop(name, None)
             self._events.put_nowait(Gone(name))
 
     def _unsure(self, reason: str) -> None:
@@ -266,8 +266,13 @@ class KubernetesStore:
             return
         known = self._endings.get(name)
         new = ending(pod)
-        if known is None or known.created <= new.created:
-            self._endings[name] = new
+        if known is not None and known.created > new.created:
+            return
+        self._endings[name] = new
+        if self._known is not None and known != new:
+            job = self._known[name]
+            if job:
+                self._events.put_nowait(job)
 
     async def _change(self, event: list[JobObject] | JobObject | Gone | Unsure) -> Change | None:
         match event:
@@ -311,6 +316,10 @@ class KubernetesStore:
             if error.status == 404:
                 return None
             raise
+
+
+def _unless_over(found: JobObject) -> JobObject | None:
+    return None if finished_condition(found) else found
 
 
 @contextlib.contextmanager
