@@ -104,6 +104,7 @@ class Connections:
                     raise SourceError(f"sends more than {LARGEST} bytes")
             if response.length:
                 raise http.client.IncompleteRead(b"", response.length)
+            response.close()
         except BaseException:
             connection.close()
             raise
@@ -121,6 +122,8 @@ def _cause(error: Exception) -> str:
             return "its name can't be resolved"
         case TimeoutError():
             return "no answer in time"
+        case http.client.RemoteDisconnected():
+            return "it closed the connection without a word"
         case http.client.IncompleteRead():
             return "the answer broke off"
         case http.client.HTTPException():

@@ -3,6 +3,7 @@
 An item's name is its path below the directory, its version the size and the time of the last change.
 """
 
+import errno
 import os
 import stat
 import time
@@ -91,14 +92,15 @@ class FilesSource:
 
     def _get(self, name: str) -> str:
         parts = name.split("/")
-        if not self._glob.matches(name) or any(part in ("", ".", "..") for part in parts) or "\0" in name:
+        steps = any(part in ("", ".", "..") for part in parts)
+        if steps or "\0" in name or not _is_text(name) or not self._glob.matches(name):
             raise NoSuchItem(f"there is no file {name}")
         path = self._folder.joinpath(*parts)
         try:
             facts = path.stat()
-        except (FileNotFoundError, NotADirectoryError):
-            raise NoSuchItem(f"there is no file {name}") from None
         except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
+                raise NoSuchItem(f"there is no file {name}") from None
             raise SourceError(f"{path} can't be read: {error.strerror}") from None
         if not stat.S_ISREG(facts.st_mode):
             raise NoSuchItem(f"{name} is no file")

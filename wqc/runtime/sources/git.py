@@ -65,7 +65,7 @@ class GitSource:
         if branch is None or not _COMMIT.fullmatch(name):
             raise NoSuchItem(f"{shown(self._what.url)} has no commit {name} in its listing")
         form = "--format=%an <%ae>%x00%s%x00%ct"
-        out = await self._git.run("show", "--no-patch", "--encoding=UTF-8", form, name, "--")
+        out = await self._git.run("log", "--no-walk", "--encoding=UTF-8", form, name, "--")
         author, subject, seconds = out.decode(errors="replace").removesuffix("\n").split("\0")
         return encode(
             {
@@ -86,11 +86,13 @@ class GitSource:
         out = await self._git.run("ls-remote", "--heads", "--", self._what.url)
         lines = (line.partition("\t") for line in out.decode(errors="surrogateescape").splitlines())
         found = {ref.removeprefix(HEADS): commit for commit, _, ref in lines}
+        if not found:
+            # what isn't a repository may look like an empty one
+            raise SourceError(f"{shown(self._what.url)} has no branches")
         heads = {branch: commit for branch, commit in found.items() if self._glob.matches(branch)}
         if not heads and not self._several:
             others = ", ".join(list(found)[:5])
-            has = f"it has {others}" if others else "it has none at all"
-            raise SourceError(f"{shown(self._what.url)} has no branch {self._what.branch}; {has}")
+            raise SourceError(f"{shown(self._what.url)} has no branch {self._what.branch}, but {others}")
         return heads
 
     async def _prepare(self) -> None:

@@ -100,10 +100,10 @@ class Git:
         return environment | _as_variables(config)
 
     def _reason(self, text: str) -> str:
-        """The last thing it said that isn't mere progress; never a credential."""
+        """What it died of; never a credential."""
         lines = [line.strip() for line in text.splitlines() if line.strip()]
-        fatal = [line for line in lines if line.startswith(("fatal:", "error:", "remote:", "ERR"))]
-        reason = (fatal or lines or ["git failed without a word"])[-1]
+        fatal = [line for line in lines if line.startswith("fatal:")]
+        reason = (fatal or lines[-1:] or ["git failed without a word"])[0]
         if "could not read Username" in reason or "could not read Password" in reason:
             reason = "it asks for credentials, and there is no `auth`"
         if self.login:

@@ -111,7 +111,9 @@ class ObjectStoreSource:
         except S3Error as error:
             raise SourceError(f"{name} can't be listed: {error.code}: {error.message}") from None
         except (MinioException, HTTPError, OSError, ValueError, SyntaxError) as error:
-            raise SourceError(f"{name} can't be listed: {error}") from None
+            # what isn't S3 may answer with a page
+            reason = " ".join(str(error).partition(", Body:")[0].split())[:300]
+            raise SourceError(f"{name} can't be listed: {reason or type(error).__name__}") from None
 
 
 def _client(where: Bucket) -> "Minio":
@@ -119,6 +121,8 @@ def _client(where: Bucket) -> "Minio":
     from urllib3 import PoolManager, Retry, Timeout
 
     parts = urlsplit(where.endpoint)
+    if parts.path not in ("", "/"):
+        raise SourceError(f"{where.endpoint} can't be an object store's endpoint: it has a path")
     try:
         client = Minio(
             parts.netloc,
