@@ -3,7 +3,7 @@
 #   make check         format, lint, types, import rules
 #   make test          all tests that need neither root nor a compiled control plane
 #   make test-cluster  the rest: a real Kubernetes, the security scanners
-#   make golden        golden/ anew from examples/, to be read as a diff
+#   make golden bad        golden/ anew from examples/, to be read as a diff
 #   make bad           what tests/bad/ gets to hear, anew, to be read as a diff
 #   make docs          rewrite docs/reference/ from the table of the language and the findings
 #   make tables        the parser's tables from grammar/wq.lark
@@ -21,7 +21,7 @@ LOCKED    := $(PIP) install --require-hashes --only-binary :all:
 SOURCES   := $(shell find wqc grammar templates -not -path '*/__pycache__*')
 EXAMPLES  := $(sort $(wildcard examples/*.wq))
 
-.PHONY: demo check test test-cluster golden tables lock benchmarks docs cluster-up cluster-down clean
+.PHONY: demo check test test-cluster golden bad tables lock benchmarks docs cluster-up cluster-down clean
 
 # --- set-up: each stamp stands for one step that is done ---
 

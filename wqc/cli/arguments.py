@@ -1,7 +1,6 @@
 """The tree of commands and the options that several of them share."""
 
 import argparse
-import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -9,6 +8,7 @@ from typing import Any, NoReturn
 
 from wqc import __version__
 from wqc.cli.status import Status
+from wqc.model.podspec import VERSIONS
 
 COMMANDS = {
     "check": "find the mistakes in workflow files",
@@ -21,8 +21,6 @@ COMMANDS = {
     "completion": "print a completion script for your shell",
 }
 """Each is a module here, with `DESCRIPTION`, `EXAMPLE`, `add_arguments(parser)` and `run(arguments)`."""
-
-_KUBERNETES_VERSION = re.compile(r"1\.\d{1,3}")
 
 
 class Parser(argparse.ArgumentParser):
@@ -114,8 +112,8 @@ def add_compiler_options(parser: argparse.ArgumentParser) -> None:
         "--kubernetes-version",
         metavar="VERSION",
         type=_version,
-        default="1.37",
-        help="the cluster's version (default: 1.37)",
+        default=VERSIONS[-1],
+        help=f"the cluster's version: {', '.join(VERSIONS)} (default: {VERSIONS[-1]})",
     )
 
 
@@ -127,8 +125,9 @@ def _param(text: str) -> tuple[str, str]:
 
 
 def _version(text: str) -> str:
-    if not _KUBERNETES_VERSION.fullmatch(text):
-        raise argparse.ArgumentTypeError(f"expected a version such as 1.37, not {text!r}")
+    if text not in VERSIONS:
+        known = f"{', '.join(VERSIONS[:-1])} and {VERSIONS[-1]}"
+        raise argparse.ArgumentTypeError(f"wqc knows Kubernetes {known}, not {text!r}")
     return text
 
 
