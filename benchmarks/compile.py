@@ -9,8 +9,10 @@ import argparse
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from measure import Command, Failed, rounds
 from workflows import workflow
@@ -27,6 +29,8 @@ START_UP: dict[str, tuple[Command, int, str]] = {
     "explain": ([*WQC, "explain", "WQ203"], 150, "argparse"),
     "check": ([*WQC, "check", THUMBNAILS], 350, "argparse, dataclasses, cel_expr_python"),
 }
+
+STEPS = ("load", "lower", "resolve", "flow_of", "checks", "place", "folder", "render", "sealed")
 
 
 def main() -> int:
@@ -122,17 +126,40 @@ def _commands(folder: Path, size: int, slow: set[str]) -> tuple[dict[str, Comman
 
 
 def profile(queues: int) -> None:
+    """CPU seconds of each step of the pipeline, then the functions of a second run."""
     import cProfile
     import pstats
+    from time import process_time
 
+    from wqc import pipeline
     from wqc.diagnostics.source import Source
-    from wqc.pipeline import Options, build
 
     source = Source("large.wq", workflow(queues))
+    spent: dict[str, float] = {}
+
+    def timed(step: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*arguments: Any) -> Any:
+            start = process_time()
+            result = function(*arguments)
+            spent[step] = process_time() - start
+            return result
+
+        return run
+
+    untimed = {step: getattr(pipeline, step) for step in STEPS}
+    for step, function in untimed.items():
+        setattr(pipeline, step, timed(step, function))
+    pipeline.build(source, pipeline.Options())
+    for step, function in untimed.items():
+        setattr(pipeline, step, function)
+    print(f"CPU of each step, {queues} queues\n")
+    head("step", "CPU", "share")
+    for step, seconds in spent.items():
+        row(step, _ms(seconds), f"{seconds / sum(spent.values()):.0%}")
     profiler = cProfile.Profile()
-    profiler.runcall(build, source, Options())
+    profiler.runcall(pipeline.build, source, pipeline.Options())
     for order in ("tottime", "cumulative"):
-        pstats.Stats(profiler).strip_dirs().sort_stats(order).print_stats(40)
+        pstats.Stats(profiler).strip_dirs().sort_stats(order).print_stats(30)
 
 
 def _ms(seconds: float, digits: int = 0) -> str:
