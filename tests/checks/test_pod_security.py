@@ -33,8 +33,13 @@ BASELINE = [
         "a container that may gain privileges",
     ),
     (
-        'containers = [{ name = "m", securityContext = { capabilities = { drop = ["ALL"] } } }]',
+        'containers = [{ name = "m", image = "r/m:1", '
+        'securityContext = { capabilities = { drop = ["ALL"] } } }]',
         "a container that may gain privileges",
+    ),
+    (
+        'hostUsers = false, containers = [{ name = "worker", securityContext = { procMount = "Unmasked" } }]',
+        "`containers[0].securityContext.procMount`",
     ),
 ]
 PRIVILEGED = [
@@ -64,10 +69,6 @@ PRIVILEGED = [
     (
         'containers = [{ name = "worker", securityContext = { capabilities = { add = ["NET_ADMIN"] } } }]',
         "the capability NET_ADMIN",
-    ),
-    (
-        'containers = [{ name = "worker", securityContext = { procMount = "Unmasked" } }]',
-        "`containers[0].securityContext.procMount`",
     ),
     (
         'containers = [{ name = "worker", ports = [{ containerPort = 80, hostPort = 80 }] }]',
