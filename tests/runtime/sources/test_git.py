@@ -246,14 +246,14 @@ def test_over_http_with_a_password(tmp_path: Path) -> None:
     commits = [repo.commit("one"), repo.commit("two")]
     with git_server(tmp_path / "root", "reader", PASSWORD) as served:
         url = f"{served.url}/shop.git"
-        with opened(url, login=Login("reader", PASSWORD)) as source:
+        with opened(url, login=Login("reader", lambda: PASSWORD)) as source:
             assert source.names() == commits
             assert source.data(commits[1])["subject"] == "two"
             commits.append(repo.commit("three"))
             assert source.names() == commits
         with opened(url) as source:
             assert source.problem() == f"{url}: it asks for credentials, and there is no `auth`"
-        with opened(url, login=Login("reader", "wrong")) as source:
+        with opened(url, login=Login("reader", lambda: "wrong")) as source:
             assert "Authentication failed" in source.problem()
 
 
@@ -276,11 +276,11 @@ def test_a_password_stands_in_no_argument_no_message_and_no_file(tmp_path: Path)
     try:
         with git_server(tmp_path / "root", "other", "other") as served:
             turned_away = f"{served.url}/shop.git"
-            with opened(turned_away, login=Login("reader", PASSWORD)) as source:
+            with opened(turned_away, login=Login("reader", lambda: PASSWORD)) as source:
                 assert PASSWORD not in source.problem()
         with git_server(tmp_path / "root", "reader", PASSWORD) as served:
             url = f"{served.url}/shop.git"
-            with opened(url, login=Login("reader", PASSWORD)) as source:
+            with opened(url, login=Login("reader", lambda: PASSWORD)) as source:
                 assert len(source.names()) == 1
                 folder = Path(source.source._folder.name)
                 kept = [
@@ -303,7 +303,7 @@ def test_a_password_goes_to_its_own_host_alone(tmp_path: Path) -> None:
         )
         with server(always(redirect)) as url:
             own = f"{url}/shop.git"
-            with opened(own, login=Login("reader", PASSWORD)) as source:
+            with opened(own, login=Login("reader", lambda: PASSWORD)) as source:
                 source.problem()
         assert set(thief.refused) <= {""}
         assert thief.refused

@@ -130,7 +130,8 @@ def _outputs(
 
 
 def _upstream(url: str, periods: Periods) -> Source:
-    return HttpSource(url, PATIENCE * periods.request, os.environ.get(TOKEN))
+    token = os.environ.get(TOKEN)
+    return HttpSource(url, PATIENCE * periods.request, (lambda: token) if token else None)
 
 
 def _expression(text: str) -> Expression:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from wqc.runtime.sources.options import Credential
 from wqc.runtime.sources.source import SourceError
 
 HELPER = (
@@ -27,7 +28,7 @@ class Login:
     """`username` matters to few: with a token most servers take any."""
 
     username: str
-    password: str
+    password: Credential
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ class Git:
             config[f"credential.{parts.scheme}://{host}.helper"] = HELPER
             environment |= {
                 "WQC_GIT_USERNAME": self.login.username,
-                "WQC_GIT_PASSWORD": self.login.password,
+                "WQC_GIT_PASSWORD": self.login.password(),
             }
         return environment | _as_variables(config)
 
@@ -107,7 +108,7 @@ class Git:
         if "could not read Username" in reason or "could not read Password" in reason:
             reason = "it asks for credentials, and there is no `auth`"
         if self.login:
-            reason = reason.replace(self.login.password, "***")
+            reason = reason.replace(self.login.password(), "***")
         return shown(reason.removeprefix("fatal: "))
 
 

@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from wqc.runtime.logs import log
 from wqc.runtime.sources.connections import Answer, Connections
+from wqc.runtime.sources.options import Credential
 from wqc.runtime.sources.source import Listing, NoSuchItem, SourceError
 from wqc.runtime.text import decode, encode
 
@@ -21,12 +22,11 @@ RESTARTS = 3
 class HttpSource:
     """`timeout`: seconds that an answer may take. `token`: for `Authorization: Bearer`."""
 
-    def __init__(self, url: str, timeout: float, token: str | None = None) -> None:
+    def __init__(self, url: str, timeout: float, token: Credential | None = None) -> None:
         self._url = url.rstrip("/") + "/api/v1/items"
         self._path = urlsplit(self._url).path
         self._headers = {"Accept": "application/json", "Prefer": f"maxpagesize={PAGE}"}
-        if token:
-            self._headers["Authorization"] = f"Bearer {token}"
+        self._token = token
         self._connections = Connections(self._url, timeout)
         self._etag = ""
         self._listing = Listing({})
@@ -97,8 +97,11 @@ class HttpSource:
     async def _ask(self, method: str, url: str, more: dict[str, str] | None = None) -> Answer:
         parts = urlsplit(url)
         target = f"{parts.path}?{parts.query}" if parts.query else parts.path
+        headers = self._headers | (more or {})
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token()}"
         try:
-            return await self._connections.request(method, target, self._headers | (more or {}))
+            return await self._connections.request(method, target, headers)
         except SourceError as error:
             raise SourceError(f"{url} {error}") from None
 

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from wqc.runtime.sources.glob import Glob
+from wqc.runtime.sources.options import Credential
 from wqc.runtime.sources.source import Listing, NoSuchItem, SourceError
 from wqc.runtime.sources.threads import in_thread
 from wqc.runtime.text import encode
 
 if TYPE_CHECKING:
     from minio import Minio
+    from minio.credentials.providers import Provider
     from minio.datatypes import Object
 
 REQUEST = 20.0
@@ -34,8 +36,8 @@ class Bucket:
     prefix: str = ""
     match: str = "**"
     region: str = "us-east-1"
-    access_key: str | None = None
-    secret_key: str | None = None
+    access_key: Credential | None = None
+    secret_key: Credential | None = None
     path_style: bool = True
 
 
@@ -116,6 +118,21 @@ class ObjectStoreSource:
             raise SourceError(f"{name} can't be listed: {reason or type(error).__name__}") from None
 
 
+def _provider(where: Bucket) -> "Provider | None":
+    from minio.credentials.credentials import Credentials
+    from minio.credentials.providers import Provider
+
+    if where.access_key is None or where.secret_key is None:
+        return None
+    access_key, secret_key = where.access_key, where.secret_key
+
+    class Renewed(Provider):
+        def retrieve(self) -> Credentials:
+            return Credentials(access_key(), secret_key())
+
+    return Renewed()
+
+
 def _client(where: Bucket) -> "Minio":
     from minio import Minio
     from urllib3 import PoolManager, Retry, Timeout
@@ -126,8 +143,7 @@ def _client(where: Bucket) -> "Minio":
     try:
         client = Minio(
             parts.netloc,
-            access_key=where.access_key,
-            secret_key=where.secret_key,
+            credentials=_provider(where),
             region=where.region,
             secure=parts.scheme == "https",
             http_client=PoolManager(timeout=Timeout(connect=5.0, read=REQUEST), retries=Retry(2, redirect=0)),

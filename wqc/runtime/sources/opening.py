@@ -23,11 +23,14 @@ def open_source(settings: SourceSettings, member: str, periods: Periods) -> Sour
     name = f"{settings.source}.{member}" if member else settings.source
     if open_kind is None:
         raise SourceError(f"{name}: a source of kind {settings.kind} can't be read here")
-    return open_kind(Options(name, options), periods)
+    given = Options(name, options)
+    source = open_kind(given, periods)
+    given.none_left()
+    return source
 
 
 def _items(options: Options, periods: Periods) -> Source:
-    return ItemsSource(options.given.get("items"))
+    return ItemsSource(options.value("items"))
 
 
 def _http(options: Options, periods: Periods) -> Source:
