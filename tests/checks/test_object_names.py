@@ -82,3 +82,18 @@ def test_a_node_named_like_something_of_the_workflows_own() -> None:
     ]
     assert also(HEAD + "queue state { from = s, worker = k }\n", "WQ604") == ["mail: and the workflow's own"]
     assert places(HEAD + "filter state { from = s, where = true }\n", "WQ604") == [], "it has no object"
+
+
+def test_containers_have_names_too() -> None:
+    long = "l" * 64
+    pipeline = f'worker {long} {{ image = "r/l:1" }}\nworker p {{ pipeline = [{long}, k] }}\n'
+    assert places(HEAD + pipeline + "queue q { from = s, worker = p }\n", "WQ60") == [
+        f"WQ603 5:23 `{long}` is 1 character too long <[{long}, k]>"
+    ]
+    source = f'source {"s" * 57}: http {{ url = "http://a", auth = secret("a", "b") }}\n'
+    text = (
+        "workflow w\n"
+        + source
+        + f'worker k {{ image = "r/k:1" }}\nqueue q {{ from = {"s" * 57}, worker = k }}\n'
+    )
+    assert places(text, "WQ60") == [f"WQ603 2:8 `source-{'s' * 57}` is 1 character too long <{'s' * 57}>"]

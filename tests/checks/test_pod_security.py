@@ -1,8 +1,14 @@
 """Pods against the Pod Security Standards."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from support.findings import advice, also, places
+from wqc.checks.pod_security import _own_containers
+from wqc.diagnostics.source import Source
+from wqc.pipeline import Options, build
 
 TEXT = """workflow w
 source s: items {{ items = ["a"] }}
@@ -181,3 +187,27 @@ def test_writable_root_is_a_note() -> None:
         "WQ707 5:19 the container of `k` may write to its own image's files <true>"
     ]
     assert places(TEXT.format("writable_root = false"), "WQ707") == []
+
+
+def test_what_wqc_makes_is_known_by_name() -> None:
+    """Of containers that are its own, `pod` says only what differs."""
+    text = (Path(__file__).parent.parent / "emit" / "everything.wq").read_text(encoding="utf-8")
+    built = build(Source("everything.wq", text), Options())
+    workflow = built.checked.workflow
+    assert workflow is not None
+    own = set().union(*(_own_containers(worker, workflow) for worker in workflow.workers.values()))
+    for name, content in built.files.items():
+        containers = set(re.findall(r"^ *- name: (.*)\n *(?:#.*\n *)*image:", content, re.M))
+        if name.startswith(("queue-", "batch-")):
+            assert containers
+            assert containers <= own, name
+
+
+def test_a_step_of_a_pipeline() -> None:
+    text = (
+        'workflow w\nsource s: items { items = ["a"] }\nworker k { image = "r/k:1" }\n'
+        'worker p { pipeline = [k, k], pod = { initContainers = [{ name = "%s", tty = true }] } }\n'
+        "queue q { from = s, worker = p }\n"
+    )
+    assert places(text % "k", "WQ703") == []
+    assert len(places(text % "other", "WQ703")) == 1

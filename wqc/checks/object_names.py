@@ -6,7 +6,10 @@ from wqc.contract.names import JOB_PREFIX_LIMIT, LABEL_LIMIT, object_name
 from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.mistakes import kubernetes as mistakes
 from wqc.diagnostics.source import Span
+from wqc.emit.objects.access import MANAGER, STATE
 from wqc.emit.objects.batch import MOST_PODS
+from wqc.emit.objects.workers import container_names
+from wqc.emit.placement import place
 from wqc.language import syntax
 from wqc.language.written import key_place
 from wqc.model.nodes import Batch, Carrier, Queue, Sharder, Source
@@ -14,7 +17,7 @@ from wqc.model.streams import Streams
 from wqc.model.workflow import Workflow
 
 _BATCH_HASH = 10
-_OWN = ("manager", "state")
+_OWN = (MANAGER, STATE)
 """ConfigMaps that a workflow has besides those of its nodes."""
 _WHY_QUEUE = (
     f"its Jobs are named after it, and of a label's {LABEL_LIMIT} characters\n"
@@ -46,6 +49,7 @@ def object_names(workflow: Workflow) -> Iterator[Finding]:
         if isinstance(node, Queue | Source | Carrier) and node.name in _OWN:
             yield mistakes.same_object(node.declaration.name_span, "ConfigMap", name, at)
     yield from _lanes(workflow)
+    yield from _containers(workflow)
 
 
 def _index_length(batch: Batch) -> int:
@@ -76,7 +80,23 @@ def _lanes(workflow: Workflow) -> Iterator[Finding]:
         for member in members:
             if member in read and len(member) > LABEL_LIMIT:
                 written = node.declaration.attributes[attribute].written
-                yield mistakes.lane_name_too_long(_member_place(written, member), member, LABEL_LIMIT)
+                yield mistakes.part_name_too_long(
+                    _member_place(written, member), member, LABEL_LIMIT, "a lane's name becomes a label"
+                )
+
+
+def _containers(workflow: Workflow) -> Iterator[Finding]:
+    """The steps of a pipeline and the ambassadors give their names to containers, without the workflow's."""
+    why = "it names a container"
+    for worker in workflow.workers.values():
+        for step, name in zip(worker.pipeline, container_names(worker), strict=False):
+            if len(name) > LABEL_LIMIT:
+                at = worker.declaration.span_of("pipeline")
+                yield mistakes.part_name_too_long(at, name, LABEL_LIMIT, f"{why}, that of step `{step.name}`")
+    for ambassador in place(workflow).ambassadors:
+        if len(ambassador.name) > LABEL_LIMIT:
+            at = ambassador.nodes[0].declaration.name_span
+            yield mistakes.part_name_too_long(at, ambassador.name, LABEL_LIMIT, why)
 
 
 def _member_place(written: syntax.Value, member: str) -> Span:

@@ -4,7 +4,6 @@ https://kubernetes.io/docs/concepts/security/pod-security-standards/, as Kuberne
 What wqc writes itself is restricted; so only `user` and the raw fields of `pod` can be less.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,9 +12,12 @@ from wqc.checks.pod_fields import path_text
 from wqc.diagnostics.finding import Finding, Label
 from wqc.diagnostics.mistakes import security as mistakes
 from wqc.diagnostics.source import Span
+from wqc.emit.objects.access import MANAGER
+from wqc.emit.objects.workers import container_names
+from wqc.emit.placement import place
 from wqc.language.declaration import Declaration
 from wqc.language.written import Step, value_place
-from wqc.model.nodes import Source
+from wqc.model.nodes import Source, Worker
 from wqc.model.workflow import Workflow
 
 PROFILES = ("restricted", "baseline", "privileged")
@@ -69,8 +71,7 @@ _VOLUMES = frozenset(
 )
 _SELINUX_TYPES = ("", "container_t", "container_init_t", "container_kvm_t", "container_engine_t")
 _CONTAINERS = ("initContainers", "containers")
-_OWN = re.compile(r"worker|seed|step-\d+|manager|(source|carrier)-[-a-z0-9]+")
-"""Containers that wqc makes: what `pod` says of them is merged into what they have."""
+_HELPERS = ("seed", "install", "broker")
 _DEFAULTS = {"drop": ["ALL"]}
 
 
@@ -87,16 +88,24 @@ class _Use:
 def pod_security(workflow: Workflow, version: str) -> Iterator[Finding]:
     """Workers, and the manager's pod with the ambassadors in it."""
     for worker in workflow.workers.values():
-        uses = [*_user(worker.declaration), *_raw(worker.declaration, worker.pod, version)]
+        own = _own_containers(worker, workflow)
+        uses = [*_user(worker.declaration), *_raw(worker.declaration, worker.pod, own, version)]
         yield from _judged(worker.name, worker.declaration, worker.profile, uses)
     manager = workflow.manager
     uses = []
     if manager.declaration:
-        uses += [*_user(manager.declaration), *_raw(manager.declaration, manager.pod, version)]
+        own = frozenset((MANAGER, *(each.name for each in place(workflow).ambassadors)))
+        uses += [*_user(manager.declaration), *_raw(manager.declaration, manager.pod, own, version)]
     for node in workflow.nodes.values():
         if isinstance(node, Source):
             uses += _user(node.declaration)
     yield from _judged("manager", manager.declaration, manager.profile, uses)
+
+
+def _own_containers(worker: Worker, workflow: Workflow) -> frozenset[str]:
+    """Those that wqc makes in the worker's pods: what `pod` says of them is merged into what they have."""
+    pods = [each for each in workflow.workers.values() if each is worker or worker in each.pipeline]
+    return frozenset((*_HELPERS, *(name for pod in pods for name in container_names(pod))))
 
 
 def _judged(block: str, declaration: Declaration | None, stated: str, uses: list[_Use]) -> Iterator[Finding]:
@@ -127,18 +136,20 @@ def _user(declaration: Declaration) -> Iterator[_Use]:
             return
 
 
-def _raw(declaration: Declaration, pod: Mapping[str, Any], version: str) -> Iterator[_Use]:
+def _raw(
+    declaration: Declaration, pod: Mapping[str, Any], own: frozenset[str], version: str
+) -> Iterator[_Use]:
     if not pod:
         return
     written = declaration.attributes["pod"].written
-    for profile, what, path, instead in _pod(pod, version):
+    for profile, what, path, instead in _pod(pod, own, version):
         yield _Use(profile, what.replace("{}", f"`{path_text(path)}`"), value_place(written, path), instead)
 
 
 _Fact = tuple[str, str, tuple[Step, ...], str]
 
 
-def _pod(pod: Mapping[str, Any], version: str) -> Iterator[_Fact]:
+def _pod(pod: Mapping[str, Any], own: frozenset[str], version: str) -> Iterator[_Fact]:
     for field in ("hostNetwork", "hostPID", "hostIPC"):
         if pod.get(field) is True:
             yield "privileged", "{}", (field,), "leave it out"
@@ -173,7 +184,7 @@ def _pod(pod: Mapping[str, Any], version: str) -> Iterator[_Fact]:
                 )
     for kind in _CONTAINERS:
         for index, container in enumerate(_list(pod.get(kind))):
-            yield from _container(_map(container), (kind, index), own_users)
+            yield from _container(_map(container), (kind, index), own, own_users)
 
 
 def _context(context: Mapping[str, Any], at: tuple[Step, ...], own_users: bool) -> Iterator[_Fact]:
@@ -198,12 +209,14 @@ def _context(context: Mapping[str, Any], at: tuple[Step, ...], own_users: bool) 
         yield "baseline", "running as root", (*at, "runAsUser"), "name another user id"
 
 
-def _container(container: Mapping[str, Any], at: tuple[Step, ...], own_users: bool) -> Iterator[_Fact]:
+def _container(
+    container: Mapping[str, Any], at: tuple[Step, ...], own: frozenset[str], own_users: bool
+) -> Iterator[_Fact]:
     where = (*at, "securityContext")
     given = container.get("securityContext", {})
     context = _map(given)
     yield from _context(context, where, own_users)
-    yield from _missing(context, at, _OWN.fullmatch(str(container.get("name"))) and given is not None)
+    yield from _missing(context, at, container.get("name") in own and given is not None)
     if context.get("privileged") is True:
         yield "privileged", "{}", (*where, "privileged"), "leave it out"
     if context.get("procMount", "Default") != "Default":

@@ -11,7 +11,9 @@ from wqc.emit.objects.metadata import Identity
 from wqc.model.workflow import Workflow
 
 _WORST = 12
-"""Bytes of YAML for one character of a text: an escape takes ten, an indented line of one character not more."""
+"""Bytes of YAML for one character of a text: an escape takes ten, an indented line of one character not
+more.
+"""
 _NODE = 1024
 """More than a node adds to the manager's program, or has in its ConfigMap besides its own texts."""
 

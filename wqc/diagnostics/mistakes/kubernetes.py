@@ -83,15 +83,16 @@ def workflow_name_too_long(derived: str, limit: int) -> Words:
     good=_QUEUE,
     blocking=True,
 )
-def lane_name_too_long(member: str, limit: int) -> Words:
-    """A lane's name that is too long for a label
+def part_name_too_long(name: str, limit: int, why: str) -> Words:
+    """A name too long for a label or a container
 
-    A queue that reads a bundle has a lane for each member, and labels its Jobs with the member's name.
+    A queue that reads a bundle has a lane for each member, and labels its Jobs with the member's name. The
+    steps of a pipeline and the ambassadors beside the manager give their names to containers.
     """
-    over = len(member) - limit
+    over = len(name) - limit
     return Words(
-        f"`{member}` is {_count(over, 'character')} too long",
-        help=f"shorten it: a lane's name becomes a label, and a label holds {limit} characters",
+        f"`{name}` is {_count(over, 'character')} too long",
+        help=f"shorten it to {limit} characters: {why}",
     )
 
 

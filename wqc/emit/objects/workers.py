@@ -38,7 +38,7 @@ def pod(workflow: Workflow, queue: Queue, image: str) -> Pod:
     containers: list[Container] = []
     if len(worker.steps) > 1:
         containers.append(_seed(worker, image, item))
-    for index, (name, step) in enumerate(zip(_names(worker), steps(worker), strict=True)):
+    for index, (name, step) in enumerate(zip(container_names(worker), steps(worker), strict=True)):
         containers.append(_container(worker, name, step, index, queue.env, item, volumes))
     return Pod(
         service_account=object_name(workflow.name, SERVICE_ACCOUNT),
@@ -162,7 +162,7 @@ def _container(
     return run_container(step, name, contract, env, tuple(mounts), worker.user)
 
 
-def _names(worker: Worker) -> list[str]:
+def container_names(worker: Worker) -> list[str]:
     """The containers' names: `worker`, which the manager knows, for the last; the others' workers'."""
     names = [_SEED_NAME, _LAST_NAME]
     for step in worker.steps[:-1]:
