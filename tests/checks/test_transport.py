@@ -34,12 +34,12 @@ def test_what_is_inside(address: str, expected: bool) -> None:
         'source s: git { url = "http://git.example.com/a.git" }',
         'source s: git { url = "https://git.example.com/a.git", auth = secret("a", "b") }',
         'source s: http { url = "http://stock", auth = secret("a", "b") }',
-        'source s: redis_list { brokers = "r.example.com:1", key = "k", auth = secret("a"), tls = true }',
+        'source s: redis_list { brokers = "r.example.com:1", key = "k", auth = secret("a", "k"), tls = true }',
         (
             'source s: redis_list { brokers = "r.example.com:1", key = "k", auth = '
             'secret("a"), tls = secret("b") }'
         ),
-        'source s: kafka { brokers = "k.example.com:1", topic = "t", auth = secret("a"), username = "u" }',
+        'source s: kafka { brokers = "k.example.com:1", topic = "t", auth = secret("a", "k"), username = "u" }',
     ],
 )
 def test_fine(source: str) -> None:
@@ -57,7 +57,7 @@ def test_fine(source: str) -> None:
         (
             (
                 'source s: object_store { endpoint = "http://s3.example.com", bucket = '
-                '"box", secret_key = secret("a") }'
+                '"box", secret_key = secret("a", "k") }'
             ),
             "2:37 credentials are sent to `http://s3.example.com` without encryption",
             "use `https://s3.example.com`",
@@ -70,7 +70,7 @@ def test_fine(source: str) -> None:
         (
             (
                 'source s: kafka { brokers = "a:1,k.example.com:1", topic = "t", auth '
-                '= secret("a"), sasl = plain }'
+                '= secret("a", "k"), sasl = plain }'
             ),
             "2:29 credentials are sent to `k.example.com:1` without encryption",
             "add `tls = true`",

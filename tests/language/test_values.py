@@ -1,6 +1,7 @@
 """Each type reads its values, and says what it can't read."""
 
 import pytest
+
 from support.findings import checked, lines
 
 HEAD = 'workflow w\nsource s: items { items = ["a"] }\n'
@@ -82,13 +83,17 @@ def test_duration(written: str, seconds: float) -> None:
             'mounts = { "media" = pvc("m") }',
             "WQ238 3:40 a key of `mounts` must be an absolute path, and `media` isn't",
         ),
-        ('mounts = { "/m" = pvc() }', "WQ207 3:47 `pvc(…)` needs `name`"),
+        ('mounts = { "/m" = pvc() }', "WQ240 3:47 `pvc(name)` needs its `name` here: the claim's name"),
         ('mounts = { "/m" = pvc("m", readonly = true) }', "WQ203 3:56 `pvc` has no attribute `readonly`"),
         (
             'mounts = { "/m" = nfs("m") }',
             "WQ208 3:47 `mounts./m` takes `pvc(…)`, `secret(…)` or `config_map(…)`, not a call of `nfs`",
         ),
         ('env = { A = "x", A = "y" }', "WQ206 3:46 `A` is given twice"),
+        (
+            'env = { A = secret("s") }',
+            "WQ240 3:41 `secret(name, key)` needs its `key` here: one key of it",
+        ),
         (
             "env = { A = 1 }",
             "WQ208 3:41 `env.A` takes a string, a script, `secret(…)` or `config_map(…)`, not the number `1`",

@@ -40,6 +40,11 @@ class Mistake:
     blocking: bool
 
 
+def declared_at(span: Span | None) -> tuple[Label, ...]:
+    """The further place of a mistake about something that was declared elsewhere."""
+    return (Label(span, "declared here"),) if span else ()
+
+
 MISTAKES: dict[str, Mistake] = {}
 
 

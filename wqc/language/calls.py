@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wqc.diagnostics.finding import Finding
-from wqc.diagnostics.mistakes import names as mistakes
+from wqc.diagnostics.mistakes import names, values
 from wqc.language import syntax
 from wqc.language.describe import type_words, value_words
 from wqc.language.schema import FUNCTIONS
@@ -23,15 +23,20 @@ def read_call(
     word = value.function.text
     if word not in type.functions:
         findings.append(
-            mistakes.wrong_type(place.span, place.name, type_words(type), value_words(value), place.param)
+            values.wrong_type(place.span, place.name, type_words(type), value_words(value), place.param)
         )
         return INVALID
-    arguments = _arguments(value, FUNCTIONS[word], scope, read, findings)
+    arguments = _arguments(value, FUNCTIONS[word], type.needs, scope, read, findings)
     return arguments if isinstance(arguments, Invalid) else _MAKERS[word](arguments)
 
 
 def _arguments(
-    value: syntax.Call, function: Function, scope: Scope, read: Reader, findings: list[Finding]
+    value: syntax.Call,
+    function: Function,
+    needs: tuple[str, ...],
+    scope: Scope,
+    read: Reader,
+    findings: list[Finding],
 ) -> dict[str, Any] | Invalid:
     def typed_argument(value: syntax.Value, parameter: Attribute) -> Any:
         return read(value, parameter.type, scope, Place(f"{function.name}({parameter.name})", value.span))
@@ -40,7 +45,7 @@ def _arguments(
     if len(value.arguments) > len(function.positional):
         extra = value.arguments[len(function.positional)]
         findings.append(
-            mistakes.wrong_type(
+            values.wrong_type(
                 extra.span, function.name, _argument_words(function), f"{len(value.arguments)} arguments"
             )
         )
@@ -51,19 +56,18 @@ def _arguments(
     for entry in value.keywords:
         key = entry.key.text if isinstance(entry.key, syntax.Name) else entry.key.span.text
         if key not in known:
-            findings.append(
-                mistakes.unknown_attribute(entry.key.span, f"`{function.name}`", key, list(known))
-            )
+            findings.append(names.unknown_attribute(entry.key.span, f"`{function.name}`", key, list(known)))
             typed[key] = INVALID
         elif key in typed:
-            findings.append(mistakes.duplicate_key(entry.key.span, key, value.span))
+            findings.append(values.duplicate_key(entry.key.span, key, value.span))
             typed[key] = INVALID
         else:
             typed[key] = typed_argument(entry.value, known[key])
     for parameter in function.positional:
-        if parameter.required and parameter.name not in typed:
+        needed = parameter.required or parameter.name in needs
+        if needed and parameter.name not in typed:
             findings.append(
-                mistakes.missing_attribute(value.span, f"`{function.name}(…)`", parameter.name, parameter.doc)
+                values.missing_argument(value.span, _argument_words(function), parameter.name, parameter.doc)
             )
             return INVALID
     return INVALID if any(isinstance(item, Invalid) for item in typed.values()) else typed

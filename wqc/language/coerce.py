@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from wqc.diagnostics.finding import Finding
-from wqc.diagnostics.mistakes import names as mistakes
+from wqc.diagnostics.mistakes import names, params, values
 from wqc.diagnostics.source import Span
 from wqc.language import measures, syntax
 from wqc.language.calls import read_call
@@ -63,7 +63,7 @@ class Coercion:
         typed = self._typed(value, type, scope, Place(name, value.span))
         if parts < PARTS_LIMIT <= self._parts:
             del self.findings[found:]
-            self.findings.append(mistakes.value_too_large(value.span, PARTS_LIMIT, "parts"))
+            self.findings.append(values.value_too_large(value.span, PARTS_LIMIT, "parts"))
         return typed
 
     def text(self, string: syntax.String, scope: Scope) -> str | Invalid:
@@ -75,7 +75,7 @@ class Coercion:
                 return INVALID
             parts.append(text)
         if sum(map(len, parts)) > TEXT_LIMIT:
-            self.findings.append(mistakes.value_too_large(string.span, TEXT_LIMIT, "characters"))
+            self.findings.append(values.value_too_large(string.span, TEXT_LIMIT, "characters"))
             return INVALID
         return "".join(parts)
 
@@ -83,7 +83,7 @@ class Coercion:
         bound = scope.bindings.get(name.text)
         if bound is None:
             if not scope.knows(name.text):
-                self.findings.append(mistakes.unknown_param(name.span, name.text, sorted(scope.bindings)))
+                self.findings.append(params.unknown_param(name.span, name.text, sorted(scope.bindings)))
             return INVALID
         match bound.value:
             case syntax.String():
@@ -98,7 +98,7 @@ class Coercion:
             case syntax.Path(names=(syntax.Name() as inner,)) if bound.scope.knows(inner.text):
                 return self._interpolated(inner, bound.scope)
         self.findings.append(
-            mistakes.wrong_type(name.span, name.text, "a string", value_words(bound.value), bound.declared)
+            values.wrong_type(name.span, name.text, "a string", value_words(bound.value), bound.declared)
         )
         return INVALID
 
@@ -115,7 +115,7 @@ class Coercion:
                     through = Place(place.name, place.span, bound.declared)
                     return self._typed(bound.value, type, bound.scope, through)
                 if word == "each":
-                    self.findings.append(mistakes.each_without_bundle(value.span))
+                    self.findings.append(names.each_without_bundle(value.span))
                     return INVALID
         if isinstance(type, OneOf):
             for choice in type.choices:
@@ -166,9 +166,7 @@ class Coercion:
     def _wrong(self, value: syntax.Value, type: Type, place: Place) -> Invalid:
         hint = _form_hint(value, type)
         self.findings.append(
-            mistakes.wrong_type(
-                place.span, place.name, type_words(type), value_words(value), place.param, hint
-            )
+            values.wrong_type(place.span, place.name, type_words(type), value_words(value), place.param, hint)
         )
         return INVALID
 
@@ -177,7 +175,7 @@ class Coercion:
         if isinstance(text, str) and type.pattern and not re.fullmatch(type.pattern, text):
             written = f'"{text}"' if text else "an empty string"
             self.findings.append(
-                mistakes.malformed_text(place.span, place.name, written, type.what, place.param)
+                values.malformed_text(place.span, place.name, written, type.what, place.param)
             )
             return INVALID
         return text
@@ -197,7 +195,7 @@ class Coercion:
         if low <= number <= high:
             return number
         bounds = f"at least {low:g}" if high >= 2**31 - 1 else f"from {low:g} to {high:g}"
-        self.findings.append(mistakes.out_of_bounds(place.span, place.name, written, bounds, place.param))
+        self.findings.append(values.out_of_bounds(place.span, place.name, written, bounds, place.param))
         return INVALID
 
     def _flag(self, value: syntax.Constant, type: Flag, scope: Scope, place: Place) -> Any:
@@ -208,7 +206,7 @@ class Coercion:
         if isinstance(typed, Invalid) or typed.microseconds > 0:
             return typed
         self.findings.append(
-            mistakes.out_of_bounds(place.span, place.name, value.text, "longer than nothing", place.param)
+            values.out_of_bounds(place.span, place.name, value.text, "longer than nothing", place.param)
         )
         return INVALID
 
@@ -230,7 +228,7 @@ class Coercion:
         if typed is not None:
             return typed
         self.findings.append(
-            mistakes.wrong_unit(place.span, place.name, type_words(type), text, suggest(text), place.param)
+            values.wrong_unit(place.span, place.name, type_words(type), text, suggest(text), place.param)
         )
         return INVALID
 
@@ -243,9 +241,7 @@ class Coercion:
         if isinstance(low, Invalid) or isinstance(high, Invalid):
             return INVALID
         if high < low:
-            self.findings.append(
-                mistakes.empty_range(place.span, place.name, str(low), str(high), place.param)
-            )
+            self.findings.append(values.empty_range(place.span, place.name, str(low), str(high), place.param))
             return INVALID
         return Range(low, high)
 
@@ -263,7 +259,7 @@ class Coercion:
         if len(items) < type.least:
             least = "at least one entry" if type.least == 1 else f"at least {type.least} entries"
             self.findings.append(
-                mistakes.out_of_bounds(
+                values.out_of_bounds(
                     place.span, place.name, value.span.text, f"a list of {least}", place.param
                 )
             )
@@ -279,9 +275,7 @@ class Coercion:
                 valid = False
                 continue
             if not re.fullmatch(pattern, key):
-                self.findings.append(
-                    mistakes.malformed_key(entry.key.span, place.name, key, what, place.param)
-                )
+                self.findings.append(values.malformed_key(entry.key.span, place.name, key, what, place.param))
                 valid = False
             inner = Place(f"{place.name}.{key}", entry.value.span, place.param)
             typed[key] = self._typed(entry.value, type.inner, scope, inner)
@@ -296,7 +290,7 @@ class Coercion:
                 return INVALID
             if key not in known:
                 self.findings.append(
-                    mistakes.unknown_attribute(entry.key.span, f"`{place.name}`", key, list(known))
+                    names.unknown_attribute(entry.key.span, f"`{place.name}`", key, list(known))
                 )
                 typed[key] = INVALID
                 continue
@@ -305,7 +299,7 @@ class Coercion:
         for field in type.fields:
             if field.required and field.name not in typed:
                 self.findings.append(
-                    mistakes.missing_attribute(value.span, f"`{place.name}`", field.name, field.doc)
+                    names.missing_attribute(value.span, f"`{place.name}`", field.name, field.doc)
                 )
                 return INVALID
         return INVALID if any(isinstance(item, Invalid) for item in typed.values()) else typed
@@ -317,7 +311,7 @@ class Coercion:
             key = entry.key.text if isinstance(entry.key, syntax.Name) else self.text(entry.key, scope)
             if isinstance(key, str):
                 if key in seen:
-                    self.findings.append(mistakes.duplicate_key(entry.key.span, key, seen[key]))
+                    self.findings.append(values.duplicate_key(entry.key.span, key, seen[key]))
                     key = INVALID
                 else:
                     seen[key] = entry.key.span

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from wqc.diagnostics.finding import Finding
-from wqc.diagnostics.mistakes import names as mistakes
+from wqc.diagnostics.mistakes import names
 from wqc.diagnostics.source import Source
 from wqc.language import syntax
 from wqc.language.parser import parse
@@ -49,11 +49,11 @@ def _load(source: Source, read: Reader, chain: tuple[str, ...], findings: list[F
         try:
             text = read(source, path)
         except Unreadable as error:
-            findings.append(mistakes.unreadable_import(statement.path.span, path, str(error)))
+            findings.append(names.unreadable_import(statement.path.span, path, str(error)))
             continue
         if text.name in chain:
             cycle = (*chain[chain.index(text.name) :], text.name)
-            findings.append(mistakes.import_cycle(statement.path.span, cycle))
+            findings.append(names.import_cycle(statement.path.span, cycle))
             continue
         imports[statement.alias.text] = _load(text, read, (*chain, text.name), findings)
     return Module(parsed.document, imports)

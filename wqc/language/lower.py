@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from wqc.diagnostics.finding import Finding
-from wqc.diagnostics.mistakes import names as mistakes
+from wqc.diagnostics.mistakes import names, params, values
 from wqc.diagnostics.source import Span
 from wqc.language import syntax
 from wqc.language.coerce import Coercion
@@ -76,12 +76,12 @@ class _Lowering:
     def report_unused_settings(self, module: Module) -> None:
         for name, setting in self._settings.items():
             if name not in self._used:
-                self.findings.append(mistakes.unknown_param(setting.name_span, name, self._params))
+                self.findings.append(params.unknown_param(setting.name_span, name, self._params))
 
     def library(self, module: Module, file: WorkerFile) -> dict[str, Declaration]:
         for block in _blocks(module.document):
             if block.kind.text not in ("worker", *_STATEMENTS):
-                self.findings.append(mistakes.library_block(block.kind.span, block.kind.text))
+                self.findings.append(names.library_block(block.kind.span, block.kind.text))
         self._names(module.document)
         declared = (
             self._worker(block, file) for block in _blocks(module.document) if block.kind.text == "worker"
@@ -97,11 +97,11 @@ class _Lowering:
             if word in _STATEMENTS:
                 continue
             if word not in BLOCKS:
-                self.findings.append(mistakes.unknown_block(block.kind.span, word, [*BLOCKS, *_STATEMENTS]))
+                self.findings.append(names.unknown_block(block.kind.span, word, [*BLOCKS, *_STATEMENTS]))
                 continue
             if word == "workflow" or not BLOCKS[word].named:
                 if word in singles:
-                    self.findings.append(mistakes.second_block(block.head, word, singles[word]))
+                    self.findings.append(names.second_block(block.head, word, singles[word]))
                     continue
                 singles[word] = block.head
             declaration = self._worker(block, file) if word == "worker" else self._block(block, file.scope)
@@ -117,9 +117,9 @@ class _Lowering:
             if name is None or (isinstance(statement, syntax.Block) and statement.kind.text == "workflow"):
                 continue
             if name.text in RESERVED:
-                self.findings.append(mistakes.reserved_name(name.span, name.text))
+                self.findings.append(names.reserved_name(name.span, name.text))
             if name.text in seen:
-                self.findings.append(mistakes.duplicate_name(name.span, name.text, seen[name.text]))
+                self.findings.append(names.duplicate_name(name.span, name.text, seen[name.text]))
             else:
                 seen[name.text] = name.span
 
@@ -148,11 +148,11 @@ class _Lowering:
             kinds = {kind.name: kind for kind in block_type.kinds}
             if block.base is None:
                 name = block.name.text if block.name else "NAME"
-                self.findings.append(mistakes.missing_kind(block.head, title, name, list(kinds)))
+                self.findings.append(names.missing_kind(block.head, title, name, list(kinds)))
                 return None
             kind = block.base.text
             if kind not in kinds:
-                self.findings.append(mistakes.unknown_kind(block.base.span, title, kind, list(kinds)))
+                self.findings.append(names.unknown_kind(block.base.span, title, kind, list(kinds)))
                 return None
             row, title = kinds[kind], f"{title} of kind {kind}"
         self._duplicate_keys(block)
@@ -199,7 +199,7 @@ class _Lowering:
         for name, (entry, scope) in entries.items():
             if name not in known:
                 self.findings.append(
-                    mistakes.unknown_attribute(
+                    names.unknown_attribute(
                         entry.key.span, title, name, [n for n in known if n not in entries]
                     )
                 )
@@ -212,14 +212,14 @@ class _Lowering:
     def _missing(self, typed: Mapping[str, Given], row: BlockType, title: str, head: Span) -> None:
         for attribute in row.attributes:
             if attribute.required and attribute.name not in typed:
-                self.findings.append(mistakes.missing_attribute(head, title, attribute.name, attribute.doc))
+                self.findings.append(names.missing_attribute(head, title, attribute.name, attribute.doc))
 
     def _duplicate_keys(self, block: syntax.Block) -> None:
         seen: dict[str, Span] = {}
         for entry in block.attributes or ():
             key = _key(entry)
             if key in seen:
-                self.findings.append(mistakes.duplicate_key(entry.key.span, key, seen[key]))
+                self.findings.append(values.duplicate_key(entry.key.span, key, seen[key]))
             else:
                 seen[key] = entry.key.span
 
@@ -227,17 +227,17 @@ class _Lowering:
         """Whether the first line has the parts that a block of this type needs, and no others."""
         before = len(self.findings)
         if row.named and block.name is None:
-            self.findings.append(mistakes.missing_name(block.kind.span, row.name))
+            self.findings.append(names.missing_name(block.kind.span, row.name))
         if not row.named and block.name is not None:
-            self.findings.append(mistakes.needless_part(block.name.span, row.name, "name"))
+            self.findings.append(names.needless_part(block.name.span, row.name, "name"))
         if block.base is not None and not row.kinds and row.name != "worker":
-            self.findings.append(mistakes.needless_part(block.base.span, row.name, "kind"))
+            self.findings.append(names.needless_part(block.base.span, row.name, "kind"))
         if block.parameters and row.name != "worker":
-            self.findings.append(mistakes.needless_part(block.parameters[0].span, row.name, "parameter"))
+            self.findings.append(names.needless_part(block.parameters[0].span, row.name, "parameter"))
         if block.value is not None:
-            self.findings.append(mistakes.needless_part(block.value.span, row.name, "value"))
+            self.findings.append(names.needless_part(block.value.span, row.name, "value"))
         if block.attributes is None and row.name != "workflow":
-            self.findings.append(mistakes.missing_body(block.head, row.name))
+            self.findings.append(names.missing_body(block.head, row.name))
         return len(self.findings) == before
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from wqc.diagnostics.finding import Finding
-from wqc.diagnostics.mistakes import names as mistakes
+from wqc.diagnostics.mistakes import names, params, values
 from wqc.diagnostics.source import Source, Span
 from wqc.language import measures, syntax
 from wqc.language.coerce import Coercion
@@ -82,7 +82,7 @@ def _binding(
 ) -> Binding | None:
     if block.value is None and block.base is None:
         findings.append(
-            mistakes.missing_attribute(name.span, "a param", "default", "or state its type after a colon")
+            names.missing_attribute(name.span, "a param", "default", "or state its type after a colon")
         )
         return None
     type_name = _type_name(block, name, findings)
@@ -90,7 +90,7 @@ def _binding(
         return None
     if setting is None:
         if block.value is None:
-            findings.append(mistakes.unset_param(name.span, name.text, type_name))
+            findings.append(params.unset_param(name.span, name.text, type_name))
             return None
         binding = Binding(block.value, scope, block.value.span)
     else:
@@ -118,7 +118,7 @@ def _type_name(block: syntax.Block, name: syntax.Name, findings: list[Finding]) 
     if block.base is not None:
         if block.base.text in PARAM_TYPES:
             return block.base.text
-        findings.append(mistakes.unknown_param_type(block.base.span, block.base.text, list(PARAM_TYPES)))
+        findings.append(params.unknown_param_type(block.base.span, block.base.text, list(PARAM_TYPES)))
         return None
     assert block.value is not None
     fitting = _fitting(block.value)
@@ -126,10 +126,10 @@ def _type_name(block: syntax.Block, name: syntax.Name, findings: list[Finding]) 
         return fitting[0]
     if fitting:
         written = block.value.span.text
-        findings.append(mistakes.ambiguous_param(block.value.span, name.text, written, fitting))
+        findings.append(params.ambiguous_param(block.value.span, name.text, written, fitting))
     else:
         findings.append(
-            mistakes.wrong_type(
+            values.wrong_type(
                 block.value.span,
                 name.text,
                 f"a value of type {alternatives(list(PARAM_TYPES))}",

@@ -41,10 +41,10 @@ HOST_PORT = Text(r"[^\s,:/]+:\d{1,5}", "`host:port`")
 IMAGE = Text(r"[^\s@]+(@sha256:[0-9a-f]{64})?", "an image reference")
 NOT_EMPTY = Text(r"(?s).+", "not empty")
 ANY_TEXT = Text()
-SECRET = CallOf(("secret",))
+SECRET_KEY = CallOf(("secret",), needs=("key",))
 PLACES = CallOf(("zone", "nodes"))
 ENVIRONMENT = MapOf(
-    OneOf((ScriptText(), CallOf(("secret", "config_map")))),
+    OneOf((ScriptText(), CallOf(("secret", "config_map"), needs=("key",)))),
     r"[A-Za-z_][A-Za-z0-9_]*",
     "an environment variable's name",
 )
@@ -146,7 +146,7 @@ _EGRESS = Attribute("egress", EGRESS, "where its pods may connect to", "any")
 _RETRIES = Attribute("retries", Integer(0, 100), "further attempts at an item that failed", "3")
 _TIMEOUT = Attribute("timeout", DurationType(), "how long one attempt may run")
 _TAKES = Attribute("takes", DurationType(), "the mean time that the work on one item takes")
-_AUTH = Attribute("auth", SECRET, "the credentials")
+_AUTH = Attribute("auth", SECRET_KEY, "the credentials")
 _ARRIVES = Attribute("arrives", DurationType(), "the mean time between two new items")
 _EACH = Attribute(
     "each",
@@ -160,7 +160,9 @@ _ACK = Attribute(
     "when a message is acknowledged: once its Jobs exist, or once they are finished",
     "on_start",
 )
-_TLS = Attribute("tls", OneOf((Flag(), SECRET)), "use TLS; a secret holds the certificate authority", "false")
+_TLS = Attribute(
+    "tls", OneOf((Flag(), CallOf(("secret",)))), "use TLS; a secret holds the certificate authority", "false"
+)
 _USERNAME = Attribute("username", NOT_EMPTY, "the name that goes with `auth`")
 _SASL = Attribute(
     "sasl",
@@ -218,8 +220,8 @@ SOURCE = BlockType(
                     '"**"',
                 ),
                 Attribute("region", NOT_EMPTY, "the service's region", '"us-east-1"'),
-                Attribute("access_key", SECRET, "the access key's id"),
-                Attribute("secret_key", SECRET, "the access key's secret"),
+                Attribute("access_key", SECRET_KEY, "the access key's id"),
+                Attribute("secret_key", SECRET_KEY, "the access key's secret"),
                 Attribute("path_style", Flag(), "address the bucket in the path, not the host name", "true"),
                 *_COMMON_SOURCE,
                 *_AMBASSADOR,
@@ -275,7 +277,9 @@ SOURCE = BlockType(
                 _FORMAT,
                 _ACK,
                 Attribute(
-                    "auth", SECRET, "the address with its credentials, `amqp://user:password@host:port/vhost`"
+                    "auth",
+                    SECRET_KEY,
+                    "the address with its credentials, `amqp://user:password@host:port/vhost`",
                 ),
                 _TLS,
                 *_COMMON_SOURCE,
@@ -291,7 +295,7 @@ SOURCE = BlockType(
                 _FORMAT,
                 _ACK,
                 _USERNAME,
-                Attribute("auth", SECRET, "the password"),
+                Attribute("auth", SECRET_KEY, "the password"),
                 _TLS,
                 *_COMMON_SOURCE,
                 *_AMBASSADOR,
@@ -307,7 +311,7 @@ SOURCE = BlockType(
                 _FORMAT,
                 _ACK,
                 _USERNAME,
-                Attribute("auth", SECRET, "the password"),
+                Attribute("auth", SECRET_KEY, "the password"),
                 _TLS,
                 *_COMMON_SOURCE,
                 *_AMBASSADOR,
@@ -324,7 +328,7 @@ SOURCE = BlockType(
                 ),
                 Attribute("branch", NOT_EMPTY, "the branch, or a glob pattern for several", '"main"'),
                 Attribute("depth", Integer(1, 1_000_000), "how many commits back the listing goes", "1000"),
-                Attribute("auth", SECRET, "the token or password for https addresses"),
+                Attribute("auth", SECRET_KEY, "the token or password for https addresses"),
                 _USERNAME,
                 *_COMMON_SOURCE,
                 *_AMBASSADOR,
@@ -355,7 +359,7 @@ SOURCE = BlockType(
             "Any service that speaks the Source API.",
             (
                 _required("url", URL, "the address in front of /api/v1/items"),
-                Attribute("auth", SECRET, "the bearer token"),
+                Attribute("auth", SECRET_KEY, "the bearer token"),
                 *_COMMON_SOURCE,
                 *_AMBASSADOR,
             ),

@@ -74,9 +74,10 @@ class ReferenceTo:
 
 @dataclass(frozen=True, slots=True)
 class CallOf:
-    """A call of one of these functions (see `FUNCTIONS` in the schema)."""
+    """A call of one of these functions (`FUNCTIONS` in the schema), and parameters that it needs."""
 
     functions: tuple[str, ...]
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

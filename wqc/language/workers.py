@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from wqc.diagnostics.finding import Finding
-from wqc.diagnostics.mistakes import names as mistakes
+from wqc.diagnostics.mistakes import names
 from wqc.language import syntax
 from wqc.language.scope import Binding, Scope
 
@@ -57,11 +57,11 @@ def _expand(
         return own
     found = file.find(block.base)
     if found is None:
-        findings.append(mistakes.unknown_worker(block.base.span, block.base.text, file.known()))
+        findings.append(names.unknown_worker(block.base.span, block.base.text, file.known()))
         return None
     base, base_file = found
     if base is block or base in chain:
-        findings.append(mistakes.worker_cycle(block.base.span, block.base.text))
+        findings.append(names.worker_cycle(block.base.span, block.base.text))
         return None
     parameters = [parameter.text for parameter in base.parameters]
     passed: dict[str, Binding] = {}
@@ -71,7 +71,7 @@ def _expand(
             passed[parameter.text] = Binding(entry.value, scope, parameter.span)
         else:
             name = block.base.text
-            findings.append(mistakes.missing_argument(block.head, name, parameter.text, parameter.span))
+            findings.append(names.missing_argument(block.head, name, parameter.text, parameter.span))
     if len(passed) < len(parameters):
         return None
     inherited = _expand(base, base_file, passed, findings, (*chain, block))

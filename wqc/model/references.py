@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from wqc.diagnostics.finding import Finding
-from wqc.diagnostics.mistakes import names as mistakes
+from wqc.diagnostics.mistakes import names
 from wqc.language.declaration import Declaration
 from wqc.language.values import Reference
 from wqc.model.nodes import Node, StreamRef, inputs
@@ -31,15 +31,13 @@ def stream_of(
         return None
     if declared is None:
         known = [known for known, each in declarations.items() if each.block in _READABLE]
-        findings.append(mistakes.unknown_name(reference.span, "stream", str(reference), known))
+        findings.append(names.unknown_name(reference.span, "stream", str(reference), known))
         return None
     if declared.block not in _READABLE:
         hint = (
             "another workflow's source reads what a carrier publishes" if declared.block == "carrier" else ""
         )
-        findings.append(
-            mistakes.not_a(reference.span, "stream", name, declared.block, declared.name_span, hint)
-        )
+        findings.append(names.not_a(reference.span, "stream", name, declared.block, declared.name_span, hint))
         return None
     if declared.block == "splitter":
         return _of_splitter(reference, declared, findings)
@@ -56,9 +54,9 @@ def _of_splitter(reference: Reference, declared: Declaration, findings: list[Fin
     if not declared.valid or (rest and rest[0] in known):
         return StreamRef(name, rest[0] if rest else "", ".".join(rest[1:]), reference.span)
     if rest:
-        findings.append(mistakes.unknown_output(reference.span, name, rest[0], known, declared.name_span))
+        findings.append(names.unknown_output(reference.span, name, rest[0], known, declared.name_span))
     else:
-        findings.append(mistakes.whole_splitter(reference.span, name, [f"{name}.{case}" for case in cases]))
+        findings.append(names.whole_splitter(reference.span, name, [f"{name}.{case}" for case in cases]))
     return None
 
 
@@ -76,8 +74,6 @@ def unknown_members(nodes: Mapping[str, Node], declarations: Mapping[str, Declar
                 outputs = [output for output in streams.outputs(nodes[stream.node]) if output]
                 declared = declarations[stream.node].name_span
                 findings.append(
-                    mistakes.unknown_output(
-                        stream.span, stream.node, stream.member, known + outputs, declared
-                    )
+                    names.unknown_output(stream.span, stream.node, stream.member, known + outputs, declared)
                 )
     return findings

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 
 from wqc.contract.expression import Param
 from wqc.diagnostics.finding import Finding
-from wqc.diagnostics.mistakes import names as mistakes
+from wqc.diagnostics.mistakes import names, values
 from wqc.language.coerce import Coercion
 from wqc.language.declaration import Declaration, Given
 from wqc.language.lower import Program
@@ -149,7 +149,7 @@ class _Resolver:
 
     def _step(self, name: str, reference: Reference, chain: tuple[str, ...]) -> Worker | None:
         if str(reference) == name or str(reference) in chain:
-            self.findings.append(mistakes.worker_cycle(reference.span, str(reference)))
+            self.findings.append(names.worker_cycle(reference.span, str(reference)))
             return None
         return self._worker_of(reference, (*chain, name))
 
@@ -166,9 +166,9 @@ class _Resolver:
         ):
             if first in has and second in has:
                 at = given.attributes[second].key
-                self.findings.append(mistakes.exclusive_attributes(at, first, second, reason))
+                self.findings.append(values.exclusive_attributes(at, first, second, reason))
         if "image" not in has and "pipeline" not in has:
-            self.findings.append(mistakes.worker_without_image(given.head))
+            self.findings.append(names.worker_without_image(given.head))
         return len(self.findings) == before
 
     def _worker_of(self, reference: Reference, chain: tuple[str, ...] = ()) -> Worker | None:
@@ -181,15 +181,15 @@ class _Resolver:
             other = self._declarations.get(name)
             if other is not None:
                 self.findings.append(
-                    mistakes.not_a(reference.span, "worker", name, other.block, other.name_span)
+                    names.not_a(reference.span, "worker", name, other.block, other.name_span)
                 )
             else:
                 self.findings.append(
-                    mistakes.unknown_name(reference.span, "worker", name, list(self._worker_declarations))
+                    names.unknown_name(reference.span, "worker", name, list(self._worker_declarations))
                 )
             return None
         if given.parameters:
-            self.findings.append(mistakes.generic_worker_used(reference.span, name, given.parameters))
+            self.findings.append(names.generic_worker_used(reference.span, name, given.parameters))
             return None
         return self._worker(name, chain)
 
@@ -238,7 +238,7 @@ class _Resolver:
         for name in share:
             if name not in cases:
                 at = given.span_of("share")
-                self.findings.append(mistakes.unmatched_entry(at, "case", name, list(cases)))
+                self.findings.append(names.unmatched_entry(at, "case", name, list(cases)))
         shares = {case: share.get(case, 1.0) for case in cases}
         return Splitter(given.name, given, source, cases, shares, given.get("otherwise") == "drop")
 
@@ -249,7 +249,7 @@ class _Resolver:
         rollout = given.get("rollout", {})
         for shard in rollout.get("order", ()):
             if str(shard) not in shards:
-                self.findings.append(mistakes.unmatched_entry(shard.span, "shard", str(shard), list(shards)))
+                self.findings.append(names.unmatched_entry(shard.span, "shard", str(shard), list(shards)))
         order = tuple(str(shard) for shard in rollout.get("order", ()))
         return Sharder(given.name, given, source, given.get("key"), shards, order, rollout.get("prove", 20))
 

@@ -7,11 +7,13 @@ from wqc.diagnostics.mistakes import (
     graph,
     kubernetes,
     names,
+    params,
     pods,
     rates,
     security,
     silencers,
     syntax,
+    values,
     volumes,
 )
 
@@ -22,10 +24,12 @@ __all__ = [
     "graph",
     "kubernetes",
     "names",
+    "params",
     "pods",
     "rates",
     "security",
     "silencers",
     "syntax",
+    "values",
     "volumes",
 ]

@@ -1,31 +1,26 @@
-"""WQ2xx: names, attributes, values and params that don't fit."""
+"""WQ2xx: blocks, names and references that don't fit."""
 
 from collections.abc import Sequence
 
 from wqc.diagnostics.finding import Label, Level
-from wqc.diagnostics.mistake import Words, mistake
+from wqc.diagnostics.mistake import Words, declared_at, mistake
+from wqc.diagnostics.mistakes.samples import HEAD, QUEUE
 from wqc.diagnostics.source import Span
 from wqc.diagnostics.suggestion import did_you_mean
-
-_HEAD = 'workflow w\nsource s: items { items = ["a"] }\nworker k { image = "example.com/k:1" }\n'
-_QUEUE = _HEAD + "queue q { from = s, worker = k }\n"
-
-
-def _declared(span: Span | None) -> tuple[Label, ...]:
-    return (Label(span, "declared here"),) if span else ()
 
 
 @mistake(
     "WQ201",
     Level.ERROR,
-    bad=_QUEUE.replace("queue q", "que q"),
-    good=_QUEUE,
+    bad=QUEUE.replace("queue q", "que q"),
+    good=QUEUE,
     blocking=True,
 )
 def unknown_block(word: str, known: Sequence[str]) -> Words:
     """A block of a kind that the language doesn't have
 
-    A file is made of `workflow`, `source`, `worker`, `queue` and the pattern nodes; the reference lists all of them.
+    A file is made of `workflow`, `source`, `worker`, `queue` and the pattern nodes; the reference lists all
+    of them.
     """
     return Words(f"there is no block `{word}`", help=did_you_mean(word, known))
 
@@ -33,8 +28,8 @@ def unknown_block(word: str, known: Sequence[str]) -> Words:
 @mistake(
     "WQ202",
     Level.ERROR,
-    bad=_QUEUE.replace("s: items", "s: item_list"),
-    good=_QUEUE,
+    bad=QUEUE.replace("s: items", "s: item_list"),
+    good=QUEUE,
     blocking=True,
 )
 def unknown_kind(block: str, word: str, known: Sequence[str]) -> Words:
@@ -48,8 +43,8 @@ def unknown_kind(block: str, word: str, known: Sequence[str]) -> Words:
 @mistake(
     "WQ203",
     Level.ERROR,
-    bad=_QUEUE.replace("worker = k", "worker = k, paralelism = 4"),
-    good=_QUEUE.replace("worker = k", "worker = k, parallelism = 4"),
+    bad=QUEUE.replace("worker = k", "worker = k, paralelism = 4"),
+    good=QUEUE.replace("worker = k", "worker = k, parallelism = 4"),
     blocking=True,
 )
 def unknown_attribute(block: str, word: str, known: Sequence[str]) -> Words:
@@ -63,15 +58,15 @@ def unknown_attribute(block: str, word: str, known: Sequence[str]) -> Words:
 @mistake(
     "WQ204",
     Level.ERROR,
-    bad=_QUEUE.replace("worker = k }", "worker = kk }"),
-    good=_QUEUE,
+    bad=QUEUE.replace("worker = k }", "worker = kk }"),
+    good=QUEUE,
     blocking=True,
 )
 def unknown_name(what: str, word: str, known: Sequence[str]) -> Words:
     """A reference to something that isn't declared
 
-    References name a node, one of its outputs (`channel.email`, `thumbs.failed`), a worker or a param of the same file, or
-    something of an imported library (`lib.runner`).
+    References name a node, one of its outputs (`channel.email`, `thumbs.failed`), a worker or a param of
+    the same file, or something of an imported library (`lib.runner`).
     """
     return Words(f"there is no {what} `{word}`", help=did_you_mean(word, known))
 
@@ -79,14 +74,15 @@ def unknown_name(what: str, word: str, known: Sequence[str]) -> Words:
 @mistake(
     "WQ205",
     Level.ERROR,
-    bad=_QUEUE + "queue q { from = s, worker = k }\n",
-    good=_QUEUE + "queue r { from = q, worker = k }\n",
+    bad=QUEUE + "queue q { from = s, worker = k }\n",
+    good=QUEUE + "queue r { from = q, worker = k }\n",
     blocking=True,
 )
 def duplicate_name(name: str, first: Span) -> Words:
     """Two declarations of one name
 
-    Everything that a file declares shares one set of names, since a name stands for the thing wherever it is read.
+    Everything that a file declares shares one set of names, since a name stands for the thing wherever it
+    is read.
     """
     return Words(
         f"`{name}` is declared twice",
@@ -96,27 +92,10 @@ def duplicate_name(name: str, first: Span) -> Words:
 
 
 @mistake(
-    "WQ206",
-    Level.ERROR,
-    bad=_QUEUE.replace("worker = k", "worker = k, retries = 1, retries = 2"),
-    good=_QUEUE.replace("worker = k", "worker = k, retries = 2"),
-    blocking=True,
-)
-def duplicate_key(name: str, first: Span) -> Words:
-    """One key given twice
-
-    A later value would silently win over the earlier one.
-    """
-    return Words(
-        f"`{name}` is given twice", also=(Label(first, "first given here"),), help="remove one of the two"
-    )
-
-
-@mistake(
     "WQ207",
     Level.ERROR,
-    bad=_QUEUE.replace("from = s, ", ""),
-    good=_QUEUE,
+    bad=QUEUE.replace("from = s, ", ""),
+    good=QUEUE,
     blocking=True,
 )
 def missing_attribute(block: str, name: str, doc: str) -> Words:
@@ -125,139 +104,10 @@ def missing_attribute(block: str, name: str, doc: str) -> Words:
 
 
 @mistake(
-    "WQ208",
-    Level.ERROR,
-    bad=_QUEUE.replace("worker = k }", 'worker = k, retries = "3" }'),
-    good=_QUEUE.replace("worker = k }", "worker = k, retries = 3 }"),
-    blocking=True,
-)
-def wrong_type(name: str, expected: str, found: str, param: Span | None = None, hint: str = "") -> Words:
-    """A value of another type than the attribute takes"""
-    return Words(f"`{name}` takes {expected}, not {found}", also=_declared(param), help=hint)
-
-
-@mistake(
-    "WQ209",
-    Level.ERROR,
-    bad=_HEAD.replace(':1"', ':1", memory = 512m'),
-    good=_HEAD.replace(':1"', ':1", memory = 512Mi') + "queue q { from = s, worker = k }\n",
-    blocking=True,
-)
-def wrong_unit(name: str, expected: str, written: str, suggestion: str, param: Span | None = None) -> Words:
-    """A measure without a unit, or with one that doesn't belong to what is measured
-
-    A unit is never left out or guessed: `512m` is eight and a half hours or half a core, and never memory.
-    """
-    return Words(
-        f"`{name}` takes {expected}, and `{written}` is none",
-        also=_declared(param),
-        help=f"did you mean `{suggestion}`?" if suggestion else "",
-    )
-
-
-@mistake(
-    "WQ210",
-    Level.ERROR,
-    bad=_QUEUE.replace("worker = k }", "worker = k, retries = 1000 }"),
-    good=_QUEUE.replace("worker = k }", "worker = k, retries = 10 }"),
-    blocking=True,
-)
-def out_of_bounds(name: str, written: str, bounds: str, param: Span | None = None) -> Words:
-    """A value outside of what the attribute allows"""
-    return Words(f"`{name}` must be {bounds}, and `{written}` isn't", also=_declared(param))
-
-
-@mistake(
-    "WQ211",
-    Level.ERROR,
-    bad=_QUEUE.replace("worker = k }", "worker = k, parallelism = 9..1 }"),
-    good=_QUEUE.replace("worker = k }", "worker = k, parallelism = 1..9 }"),
-    blocking=True,
-)
-def empty_range(name: str, low: str, high: str, param: Span | None = None) -> Words:
-    """A range that ends below its start"""
-    return Words(
-        f"the range of `{name}` ends below its start",
-        also=_declared(param),
-        help=f"did you mean `{high}..{low}`?",
-    )
-
-
-@mistake(
-    "WQ212",
-    Level.ERROR,
-    bad=_HEAD.replace('"example.com/k:1"', '"example.com/my worker:1"'),
-    good=_QUEUE,
-    blocking=True,
-)
-def malformed_text(name: str, written: str, what: str, param: Span | None = None) -> Words:
-    """A string that isn't of the form that the attribute asks for"""
-    return Words(f"`{name}` must be {what}, and {written} isn't", also=_declared(param))
-
-
-@mistake(
-    "WQ238",
-    Level.ERROR,
-    bad=_QUEUE.replace("worker = k }", 'worker = k, env = { "MY-NAME" = "x" } }'),
-    good=_QUEUE.replace("worker = k }", 'worker = k, env = { MY_NAME = "x" } }'),
-    blocking=True,
-)
-def malformed_key(name: str, written: str, what: str, param: Span | None = None) -> Words:
-    """A key that isn't of the form that the map asks for"""
-    return Words(f"a key of `{name}` must be {what}, and `{written}` isn't", also=_declared(param))
-
-
-@mistake(
-    "WQ213",
-    Level.ERROR,
-    bad="param tag: string\n" + _QUEUE.replace("k:1", "k:${tag}"),
-    good='param tag: string = "1"\n' + _QUEUE.replace("k:1", "k:${tag}"),
-    blocking=True,
-)
-def unset_param(name: str, type: str) -> Words:
-    """A param without a value
-
-    A param that has a type but no default must be given one by `--param name=value` or a `.wqp` file.
-    """
-    return Words(
-        f"the param `{name}` has no value",
-        help=f"build with `--param {name}=…` or `--params FILE.wqp`, or give it a default: `param {name}: {type} = …`",
-    )
-
-
-@mistake(
-    "WQ214",
-    Level.ERROR,
-    bad="param wait = 5m\n" + _QUEUE.replace("worker = k }", "worker = k, timeout = wait }"),
-    good="param wait: duration = 5m\n" + _QUEUE.replace("worker = k }", "worker = k, timeout = wait }"),
-    blocking=True,
-)
-def ambiguous_param(name: str, written: str, types: Sequence[str]) -> Words:
-    """A param whose default fits several types
-
-    A param has the type of its default. Where that fits several, such as `5m`, the param states its type.
-    """
-    choices = " or ".join(f"`param {name}: {type} = {written}`" for type in types)
-    return Words(f"`{written}` may be {' or '.join(types)}", help=f"state the type: {choices}")
-
-
-@mistake(
-    "WQ215",
-    Level.ERROR,
-    bad="param count: int = 3\n" + _QUEUE.replace("worker = k }", "worker = k, retries = count }"),
-    good="param count: integer = 3\n" + _QUEUE.replace("worker = k }", "worker = k, retries = count }"),
-    blocking=True,
-)
-def unknown_param_type(word: str, known: Sequence[str]) -> Words:
-    """A param of a type that the language doesn't have"""
-    return Words(f"there is no type `{word}`", help=did_you_mean(word, known))
-
-
-@mistake(
     "WQ216",
     Level.ERROR,
-    bad='import "std:nothing" as lib\n' + _QUEUE,
-    good=_QUEUE,
+    bad='import "std:nothing" as lib\n' + QUEUE,
+    good=QUEUE,
     blocking=True,
 )
 def unreadable_import(path: str, reason: str) -> Words:
@@ -271,8 +121,8 @@ def unreadable_import(path: str, reason: str) -> Words:
 @mistake(
     "WQ217",
     Level.ERROR,
-    bad='import "library.wq" as lib\n' + _QUEUE + '#: library.wq\nimport "library.wq" as lib\n',
-    good=_QUEUE,
+    bad='import "library.wq" as lib\n' + QUEUE + '#: library.wq\nimport "library.wq" as lib\n',
+    good=QUEUE,
     blocking=True,
 )
 def import_cycle(path: Sequence[str]) -> Words:
@@ -286,7 +136,7 @@ def import_cycle(path: Sequence[str]) -> Words:
     "WQ218",
     Level.ERROR,
     bad='source s: items { items = ["a"] }\n',
-    good=_QUEUE,
+    good=QUEUE,
     blocking=True,
 )
 def no_workflow() -> Words:
@@ -300,9 +150,9 @@ def no_workflow() -> Words:
 @mistake(
     "WQ219",
     Level.ERROR,
-    bad=_QUEUE.replace("k { image", "k: generic { image"),
+    bad=QUEUE.replace("k { image", "k: generic { image"),
     good='worker generic { image = "example.com/k:1" }\n'
-    + _QUEUE.replace('k { image = "example.com/k:1" }', "k: generic { takes = 1s }"),
+    + QUEUE.replace('k { image = "example.com/k:1" }', "k: generic { takes = 1s }"),
     blocking=True,
 )
 def unknown_worker(word: str, known: Sequence[str]) -> Words:
@@ -314,16 +164,16 @@ def unknown_worker(word: str, known: Sequence[str]) -> Words:
     "WQ220",
     Level.ERROR,
     bad='worker generic(script) { image = "example.com/k:1", run = script }\n'
-    + _QUEUE.replace('k { image = "example.com/k:1" }', "k: generic { takes = 1s }"),
+    + QUEUE.replace('k { image = "example.com/k:1" }', "k: generic { takes = 1s }"),
     good='worker generic(script) { image = "example.com/k:1", run = script }\n'
-    + _QUEUE.replace('k { image = "example.com/k:1" }', 'k: generic { script = "true" }'),
+    + QUEUE.replace('k { image = "example.com/k:1" }', 'k: generic { script = "true" }'),
     blocking=True,
 )
 def missing_argument(worker: str, name: str, declared: Span) -> Words:
     """A generic worker's parameter without a value"""
     return Words(
         f"`{worker}` needs a value for `{name}`",
-        also=_declared(declared),
+        also=declared_at(declared),
         help=f"add `{name} = …` to this block",
     )
 
@@ -332,10 +182,10 @@ def missing_argument(worker: str, name: str, declared: Span) -> Words:
     "WQ221",
     Level.ERROR,
     bad='worker generic(script) { image = "example.com/k:1", run = script }\n'
-    + _HEAD
+    + HEAD
     + "queue q { from = s, worker = generic }\n",
     good='worker generic(script) { image = "example.com/k:1", run = script }\n'
-    + _HEAD.replace('k { image = "example.com/k:1" }', 'k: generic { script = "true" }')
+    + HEAD.replace('k { image = "example.com/k:1" }', 'k: generic { script = "true" }')
     + "queue q { from = s, worker = k }\n",
     blocking=True,
 )
@@ -351,8 +201,8 @@ def generic_worker_used(name: str, parameters: Sequence[str]) -> Words:
 @mistake(
     "WQ222",
     Level.ERROR,
-    bad=_QUEUE.replace("queue q", "queue item"),
-    good=_QUEUE,
+    bad=QUEUE.replace("queue q", "queue item"),
+    good=QUEUE,
     blocking=True,
 )
 def reserved_name(name: str) -> Words:
@@ -366,8 +216,8 @@ def reserved_name(name: str) -> Words:
 @mistake(
     "WQ223",
     Level.ERROR,
-    bad=_QUEUE + 'worker { image = "example.com/k:1" }\n',
-    good=_QUEUE,
+    bad=QUEUE + 'worker { image = "example.com/k:1" }\n',
+    good=QUEUE,
     blocking=True,
 )
 def missing_name(block: str) -> Words:
@@ -378,15 +228,15 @@ def missing_name(block: str) -> Words:
 @mistake(
     "WQ224",
     Level.ERROR,
-    bad="budget b { pods = 9 }\n" + _QUEUE,
-    good="budget { pods = 9 }\n" + _QUEUE,
+    bad="budget b { pods = 9 }\n" + QUEUE,
+    good="budget { pods = 9 }\n" + QUEUE,
     blocking=True,
 )
 def needless_part(block: str, part: str) -> Words:
     """A part of a block's first line that the block doesn't have
 
-    `manager`, `budget` and `cluster` have no name, only sources, batches and carriers have kinds, and only workers have
-    parameters.
+    `manager`, `budget` and `cluster` have no name, only sources, batches and carriers have kinds, and only
+    workers have parameters.
     """
     return Words(f"`{block}` has no {part}", help=f"remove the {part}")
 
@@ -394,8 +244,8 @@ def needless_part(block: str, part: str) -> Words:
 @mistake(
     "WQ225",
     Level.ERROR,
-    bad="workflow v\n" + _QUEUE,
-    good=_QUEUE,
+    bad="workflow v\n" + QUEUE,
+    good=QUEUE,
     blocking=True,
 )
 def second_block(block: str, first: Span) -> Words:
@@ -407,8 +257,8 @@ def second_block(block: str, first: Span) -> Words:
 @mistake(
     "WQ226",
     Level.ERROR,
-    bad=_QUEUE.replace("source s: items {", "source s {"),
-    good=_QUEUE,
+    bad=QUEUE.replace("source s: items {", "source s {"),
+    good=QUEUE,
     blocking=True,
 )
 def missing_kind(block: str, name: str, known: Sequence[str]) -> Words:
@@ -422,8 +272,8 @@ def missing_kind(block: str, name: str, known: Sequence[str]) -> Words:
 @mistake(
     "WQ227",
     Level.ERROR,
-    bad=_QUEUE.replace("queue q { from = s, worker = k }", "queue q"),
-    good=_QUEUE,
+    bad=QUEUE.replace("queue q { from = s, worker = k }", "queue q"),
+    good=QUEUE,
     blocking=True,
 )
 def missing_body(block: str) -> Words:
@@ -432,35 +282,22 @@ def missing_body(block: str) -> Words:
 
 
 @mistake(
-    "WQ228",
-    Level.ERROR,
-    bad=_QUEUE.replace('image = "example.com/k:1"', 'image = "example.com/k:${tga}"'),
-    good='param tag = "1"\n' + _QUEUE.replace('image = "example.com/k:1"', 'image = "example.com/k:${tag}"'),
-    blocking=True,
-)
-def unknown_param(word: str, known: Sequence[str]) -> Words:
-    """A param that isn't declared"""
-    advice = did_you_mean(word, known) or f"declare it: `param {word} = …`"
-    return Words(f"there is no param `{word}`", help=advice)
-
-
-@mistake(
     "WQ229",
     Level.ERROR,
-    bad=_QUEUE.replace("from = s", "from = k"),
-    good=_QUEUE,
+    bad=QUEUE.replace("from = s", "from = k"),
+    good=QUEUE,
     blocking=True,
 )
 def not_a(what: str, name: str, is_a: str, declared: Span, hint: str = "") -> Words:
     """A name that stands for something else than what is asked for"""
-    return Words(f"`{name}` is a {is_a}, not a {what}", also=_declared(declared), help=hint)
+    return Words(f"`{name}` is a {is_a}, not a {what}", also=declared_at(declared), help=hint)
 
 
 @mistake(
     "WQ230",
     Level.ERROR,
-    bad=_HEAD + 'worker j { command = ["x"] }\nqueue q { from = s, worker = j }\n',
-    good=_QUEUE,
+    bad=HEAD + 'worker j { command = ["x"] }\nqueue q { from = s, worker = j }\n',
+    good=QUEUE,
     blocking=True,
 )
 def worker_without_image() -> Words:
@@ -475,24 +312,12 @@ def worker_without_image() -> Words:
 
 
 @mistake(
-    "WQ231",
-    Level.ERROR,
-    bad=_QUEUE.replace(':1"', ':1", run = "true", command = ["true"]'),
-    good=_QUEUE.replace(':1"', ':1", command = ["true"]'),
-    blocking=True,
-)
-def exclusive_attributes(first: str, second: str, reason: str) -> Words:
-    """Two attributes that exclude each other"""
-    return Words(f"`{second}` doesn't go with `{first}`: {reason}", help="remove one of the two")
-
-
-@mistake(
     "WQ232",
     Level.ERROR,
-    bad=_HEAD
+    bad=HEAD
     + "sharder h { from = s, key = item.name, shards = [a, b], rollout = { order = [a, c] } }\n"
     + "queue q { from = h, worker = k }\n",
-    good=_HEAD
+    good=HEAD
     + "sharder h { from = s, key = item.name, shards = [a, b], rollout = { order = [a, b] } }\n"
     + "queue q { from = h, worker = k }\n",
     blocking=True,
@@ -508,8 +333,8 @@ def unmatched_entry(what: str, word: str, known: Sequence[str]) -> Words:
 @mistake(
     "WQ233",
     Level.ERROR,
-    bad=_QUEUE.replace("from = s", "from = each"),
-    good=_QUEUE,
+    bad=QUEUE.replace("from = s", "from = each"),
+    good=QUEUE,
     blocking=True,
 )
 def each_without_bundle() -> Words:
@@ -523,26 +348,29 @@ def each_without_bundle() -> Words:
 @mistake(
     "WQ234",
     Level.ERROR,
-    bad=_QUEUE + "queue r { from = q.lane, worker = k }\n",
-    good=_QUEUE + "queue r { from = q, worker = k }\n",
+    bad=QUEUE + "queue r { from = q.lane, worker = k }\n",
+    good=QUEUE + "queue r { from = q, worker = k }\n",
     blocking=True,
 )
 def unknown_output(node: str, word: str, known: Sequence[str], declared: Span) -> Words:
     """An output that the node doesn't have"""
-    return Words(f"`{node}` has no output `{word}`", also=_declared(declared), help=did_you_mean(word, known))
+    return Words(
+        f"`{node}` has no output `{word}`", also=declared_at(declared), help=did_you_mean(word, known)
+    )
 
 
 @mistake(
     "WQ235",
     Level.ERROR,
-    bad='import "library.wq" as lib\n' + _QUEUE + "#: library.wq\nbudget { pods = 9 }\n",
-    good='import "library.wq" as lib\n' + _QUEUE + '#: library.wq\nworker j { image = "example.com/j:1" }\n',
+    bad='import "library.wq" as lib\n' + QUEUE + "#: library.wq\nbudget { pods = 9 }\n",
+    good='import "library.wq" as lib\n' + QUEUE + '#: library.wq\nworker j { image = "example.com/j:1" }\n',
     blocking=True,
 )
 def library_block(block: str) -> Words:
     """A block that a library may not hold
 
-    A library that is imported holds workers, params and imports of its own; what runs is declared by the workflow.
+    A library that is imported holds workers, params and imports of its own; what runs is declared by the
+    workflow.
     """
     return Words(f"a library has no `{block}`", help="libraries hold `worker`, `param` and `import`")
 
@@ -550,8 +378,8 @@ def library_block(block: str) -> Words:
 @mistake(
     "WQ236",
     Level.ERROR,
-    bad=_QUEUE.replace('worker k { image = "example.com/k:1" }', "worker k: k { takes = 1s }"),
-    good=_QUEUE,
+    bad=QUEUE.replace('worker k { image = "example.com/k:1" }', "worker k: k { takes = 1s }"),
+    good=QUEUE,
     blocking=True,
 )
 def worker_cycle(name: str) -> Words:
@@ -562,9 +390,9 @@ def worker_cycle(name: str) -> Words:
 @mistake(
     "WQ237",
     Level.ERROR,
-    bad=_HEAD + "splitter p { from = s, cases = { a = item.name == 'a' }, otherwise = drop }\n"
+    bad=HEAD + "splitter p { from = s, cases = { a = item.name == 'a' }, otherwise = drop }\n"
     "queue q { from = p, worker = k }\n",
-    good=_HEAD + "splitter p { from = s, cases = { a = item.name == 'a' }, otherwise = drop }\n"
+    good=HEAD + "splitter p { from = s, cases = { a = item.name == 'a' }, otherwise = drop }\n"
     "queue q { from = p.a, worker = k }\n",
     blocking=True,
 )
@@ -575,29 +403,4 @@ def whole_splitter(name: str, outputs: Sequence[str]) -> Words:
     """
     return Words(
         f"`{name}` has a stream per case", help="read " + " or ".join(f"`{output}`" for output in outputs)
-    )
-
-
-_EIGHT_TIMES = "".join(
-    f'param {name} = "{f"${{{inner}}}" * 8}"\n' for inner, name in zip("abcdef", "bcdefg", strict=True)
-)
-
-
-@mistake(
-    "WQ239",
-    Level.ERROR,
-    bad='param a = "0123456789"\n'
-    + _EIGHT_TIMES
-    + _QUEUE.replace("worker = k }", "worker = k, env = { G = g } }"),
-    good=_QUEUE,
-    blocking=True,
-)
-def value_too_large(limit: int, unit: str) -> Words:
-    """A value that is too large once its params are put in
-
-    Params that are made of other params grow with each step; a few steps fill any memory.
-    """
-    return Words(
-        f"with its params put in, this has more than {limit:,} {unit}",
-        help="keep it in the image, in a volume or in a ConfigMap of the namespace, and refer to that",
     )
