@@ -15,7 +15,6 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 from refresh_bad import FOLDER, cases, main, said  # noqa: E402  (tools/ is no package)
 
-
 NOT_KEPT = {"WQ113"}
 """A file of over 4 MiB: see below."""
 
