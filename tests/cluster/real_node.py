@@ -16,7 +16,7 @@ from cluster.control_plane import ControlPlane
 from cluster.controllers import start_controllers
 from cluster.network import NODE, PODS, NodeNetwork
 from support.gobuild import NODE as NODE_PROGRAM
-from support.gobuild import cache_folder, linked
+from support.gobuild import built, cache_folder, linked
 from support.need import unavailable
 
 PROGRAMS = ("containerd", "ctr", "runc", "ip", "nft", "conntrack", "nsenter", "umount")
@@ -51,6 +51,7 @@ class RealNode:
         self.lock = (cache_folder() / "real-node.lock").open("w")
 
     def start(self) -> None:
+        built(NODE_PROGRAM)  # it may take minutes, which nothing that is started should wait for
         # two kubelets share the cgroup root, and each kills the other's pods
         fcntl.flock(self.lock, fcntl.LOCK_EX)
         self.network.create()
