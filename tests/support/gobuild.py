@@ -53,6 +53,9 @@ KUBECONFORM = GoProgram(
 KUBE_SCORE = GoProgram(
     "kube-score", TESTS / "gotools" / "kube-score", "github.com/zegl/kube-score/cmd/kube-score"
 )
+VERSITYGW = GoProgram(
+    "versitygw", TESTS / "gotools" / "versitygw", "github.com/versity/versitygw/cmd/versitygw"
+)
 
 
 def cache_folder() -> Path:
