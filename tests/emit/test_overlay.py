@@ -170,3 +170,16 @@ def test_any_fields_at_all(layers: list[dict[str, Any]]) -> None:
     for layer in layers:
         expected = plain_merge(expected, layer)
     assert yaml.safe_load(merged(POD, tuple(layers))) == expected
+
+
+def test_one_volume_may_be_mounted_twice() -> None:
+    pod = "containers:\n  - name: worker\n    volumeMounts:\n      - name: tmp\n        mountPath: /tmp\n"
+    mounts = [
+        {"name": "tmp", "mountPath": "/var/cache"},
+        {"name": "tmp", "mountPath": "/tmp", "readOnly": True},
+    ]
+    read = yaml.safe_load(merged(pod, ({"containers": [{"name": "worker", "volumeMounts": mounts}]},)))
+    assert read["containers"][0]["volumeMounts"] == [
+        {"name": "tmp", "mountPath": "/tmp", "readOnly": True},
+        {"name": "tmp", "mountPath": "/var/cache"},
+    ]

@@ -1,7 +1,8 @@
 """Raw fields merged into YAML that is already written, whose order, style and comments stay.
 
-Maps are merged, field by field; null takes a field away. Of lists, those whose entries all have a `name`
-(containers, volumes, …) are merged by it, new entries at the end; any other list is replaced, as is a scalar.
+Maps are merged, field by field; null takes a field away. Of lists, those whose entries all have a
+`mountPath` (volumeMounts) or else a `name` (containers, volumes, env, …) are merged by it, as Kubernetes' own
+patches do, new entries at the end; any other list is replaced, as is a scalar.
 """
 
 from collections.abc import Mapping
@@ -9,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from wqc.emit.yaml_text import mapping_lines, sequence_lines
+
+_MERGE_KEYS = ("mountPath", "name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +55,12 @@ def _merge(node: Any, layer: Mapping[str, Any], lines: list[str], edits: list[Ed
             edits.append(Edit(_start(key, lines), _end(value, lines), column, []))
         elif isinstance(given, Mapping) and _is_block(value, "mapping") and _leaves_some(value, given):
             _merge(value, given, lines, edits)
-        elif _is_named(given) and _is_block(value, "sequence") and all(map(_name, value.value)):
-            _merge_entries(value, given, lines, edits)
+        elif (
+            (by := _merge_key(given))
+            and _is_block(value, "sequence")
+            and all(_field(e, by) for e in value.value)
+        ):
+            _merge_entries(value, by, given, lines, edits)
         else:
             first = key.start_mark.line
             new = _lines({name: given}, column)
@@ -67,12 +74,14 @@ def _leaves_some(node: Any, layer: Mapping[str, Any]) -> bool:
     return bool(rest) or any(given is not None for given in layer.values())
 
 
-def _merge_entries(node: Any, given: list[dict[str, Any]], lines: list[str], edits: list[Edit]) -> None:
-    present = {_name(entry): entry for entry in node.value}
+def _merge_entries(
+    node: Any, by: str, given: list[dict[str, Any]], lines: list[str], edits: list[Edit]
+) -> None:
+    present = {_field(entry, by): entry for entry in node.value}
     for entry in given:
-        if entry["name"] in present:
-            rest = {key: value for key, value in entry.items() if key != "name"}
-            _merge(present[entry["name"]], rest, lines, edits)
+        if entry[by] in present:
+            rest = {key: value for key, value in entry.items() if key != by}
+            _merge(present[entry[by]], rest, lines, edits)
         else:
             after = _end(node, lines)
             column = node.start_mark.column
@@ -84,14 +93,17 @@ def _is_block(node: Any, kind: str) -> bool:
     return bool(node.id == kind and not node.flow_style)
 
 
-def _is_named(given: Any) -> bool:
-    return isinstance(given, list) and all(isinstance(entry, Mapping) and "name" in entry for entry in given)
+def _merge_key(given: Any) -> str:
+    """The field by which a list's entries are told apart; empty where the list is replaced as a whole."""
+    if not isinstance(given, list) or not all(isinstance(entry, Mapping) for entry in given):
+        return ""
+    return next((by for by in _MERGE_KEYS if all(by in entry for entry in given)), "")
 
 
-def _name(node: Any) -> str:
+def _field(node: Any, name: str) -> str:
     if node.id == "mapping":
         for key, value in node.value:
-            if key.value == "name":
+            if key.value == name:
                 return str(value.value)
     return ""
 
