@@ -98,8 +98,6 @@ class Book:
             key, number = self._jobs[job.job]
             attempts = self._items[key]
             attempts.jobs[number] = replace(job, done=True, data="")
-            if attempts.stage == "finishing" and attempts.latest.done:
-                self.move(attempts, "over")
 
     def forget(self, job: str, recorded: Container[bytes]) -> bytes | None:
         """The Job is gone. Returns its item's key if nothing has the item now, so that it is judged again."""

@@ -78,6 +78,8 @@ class Queue:
         self._failed_is_read = failed_is_read
         self._book = Book()
         self._pause = Pause(self.name, periods)
+        """From starting; `_write_pause` from recording."""
+        self._write_pause = Pause(self.name, periods)
         self._starter = Starter(
             workflow, settings, template, owner, store, self._book, self._pause, periods, self._begun
         )
@@ -160,7 +162,10 @@ class Queue:
             done=len(self._ledger),
             failed=len(dead),
             handing=self._book.count("handing"),
-            blocked=self._blocked() or self._pause.reason or self._starter.problem(),
+            blocked=self._blocked()
+            or self._pause.reason
+            or self._write_pause.reason
+            or self._starter.problem(),
             knows=self.knows,
             failures=tuple((each.latest.name, each.reason) for each in dead[-10:]),
         )
@@ -178,7 +183,7 @@ class Queue:
     async def load(self) -> None:
         """Read the ledger. After the first listing of Jobs: what that shows as done is in the ledger then."""
         while not self._ledger_loaded:
-            await asyncio.sleep(max(0.0, self._pause.until - time.monotonic()))
+            await asyncio.sleep(max(0.0, self._write_pause.until - time.monotonic()))
             await self._guarded(self._load())
 
     async def _step(self) -> None:
@@ -190,12 +195,13 @@ class Queue:
         try:
             await work
         except Refused as refused:
-            self._pause.refused(refused)
+            self._write_pause.refused(refused)
         except DamagedLedger as damaged:
-            self._pause.refused(Refused(str(damaged), self._periods.backoff_limit))
+            self._write_pause.refused(Refused(str(damaged), self._periods.backoff_limit))
 
     def _until_next(self) -> float | None:
-        times = [*self._starter.next_due(), self._ledger.due() or 0.0, self._pause.until]
+        pauses = (self._pause.until, self._write_pause.until)
+        times = [*self._starter.next_due(), self._ledger.due() or 0.0, *pauses]
         now = time.monotonic()
         coming = [at for at in times if at > now]
         return max(0.01, min(coming) - now) if coming else None
@@ -203,7 +209,7 @@ class Queue:
     async def _load(self) -> None:
         await self._ledger.load()
         self._ledger_loaded = True
-        self._pause.succeeded()
+        self._write_pause.succeeded()
 
     # --- Jobs ---
 
@@ -330,18 +336,23 @@ class Queue:
 
     async def _record(self) -> None:
         due = self._ledger.due()
-        if due is not None and due <= time.monotonic() and self._pause.over:
+        if due is not None and due <= time.monotonic() and self._write_pause.over:
             await self._ledger.flush()
+            self._write_pause.succeeded()
         for attempts in self._book.at("recording"):
             if attempts.key in self._ledger:
                 self._book.move(attempts, "finishing")
-        jobs = list(self._book.to_finish()) if self._pause.over else []
+        jobs = list(self._book.to_finish()) if self._write_pause.over else []
         for start in range(0, len(jobs), AT_ONCE):
             finishes = [self._guarded(self._finish(job)) for job in jobs[start : start + AT_ONCE]]
             await asyncio.gather(*finishes)
+        for attempts in self._book.at("finishing"):
+            if attempts.latest.done:  # perhaps by a patch whose answer was lost
+                self._book.move(attempts, "over")
 
     async def _finish(self, job: Job) -> None:
         await self._store.finish(job, self._keep())
+        self._write_pause.succeeded()
         self._book.finished(job)
 
     def _keep(self) -> float:
