@@ -55,11 +55,7 @@ def _merge(node: Any, layer: Mapping[str, Any], lines: list[str], edits: list[Ed
             edits.append(Edit(_start(key, lines), _end(value, lines), column, []))
         elif isinstance(given, Mapping) and _is_block(value, "mapping") and _leaves_some(value, given):
             _merge(value, given, lines, edits)
-        elif (
-            (by := _merge_key(given))
-            and _is_block(value, "sequence")
-            and all(_field(e, by) for e in value.value)
-        ):
+        elif _is_block(value, "sequence") and (by := _merge_key(value, given)):
             _merge_entries(value, by, given, lines, edits)
         else:
             first = key.start_mark.line
@@ -93,11 +89,14 @@ def _is_block(node: Any, kind: str) -> bool:
     return bool(node.id == kind and not node.flow_style)
 
 
-def _merge_key(given: Any) -> str:
+def _merge_key(node: Any, given: Any) -> str:
     """The field by which a list's entries are told apart; empty where the list is replaced as a whole."""
     if not isinstance(given, list) or not all(isinstance(entry, Mapping) for entry in given):
         return ""
-    return next((by for by in _MERGE_KEYS if all(by in entry for entry in given)), "")
+    for by in _MERGE_KEYS:
+        if all(_field(entry, by) for entry in node.value) and all(by in entry for entry in given):
+            return by
+    return ""
 
 
 def _field(node: Any, name: str) -> str:
