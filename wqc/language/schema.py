@@ -177,7 +177,7 @@ _AMBASSADOR = (
         "memory",
         RangeOf(MemoryType()),
         "the ambassador's memory request and limit, or request..limit",
-        "64Mi",
+        "128Mi",
     ),
 )
 

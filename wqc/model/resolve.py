@@ -35,7 +35,7 @@ Record = TypeVar("Record", Manager, Budget, Cluster, Worker)
 
 _HOUR = Duration(3_600_000_000)
 _AMBASSADOR_CPU = Range(Cpu(10), Cpu(10))
-_AMBASSADOR_MEMORY = Range(Memory(64 << 20), Memory(64 << 20))
+_AMBASSADOR_MEMORY = Range(Memory(128 << 20), Memory(128 << 20))
 _NOT_OPTIONS = ("each", "arrives", "cpu", "memory", "from")
 
 
