@@ -58,6 +58,8 @@ class KubernetesStore:
         """The Jobs that exist, once they were listed; None for one that is over: its data may be large."""
         self._made: dict[str, JobObject] | None = None
         """Jobs created while a listing is under way, which may not show them."""
+        self._creating: set[str] = set()
+        """Jobs whose pods may be heard of before the answer that there is a Job."""
         self._tasks: list[asyncio.Task[None]] = []
 
     async def files(self, queue: str) -> QueueFiles:
@@ -114,19 +116,25 @@ class KubernetesStore:
 
     async def create(self, queue: str, manifest: dict[str, Any]) -> Job:
         name = manifest["metadata"]["name"]
-        with _refusing():
-            try:
-                answer = await self._write("POST", self._jobs_path, body=manifest)
-            except ApiError as error:
-                if error.status == 409:
-                    raise AlreadyExists(name) from None
-                raise
-            made = decoded(answer, JobObject)
+        self._creating.add(name)
+        try:
+            made = await self._create(name, manifest)
+        finally:
+            self._creating.discard(name)
         if self._known is not None:
             self._known[name] = made
         if self._made is not None:
             self._made[name] = made
-        return read_job(made, None)
+        return read_job(made, self._endings.get(name))
+
+    async def _create(self, name: str, manifest: dict[str, Any]) -> JobObject:
+        with _refusing():
+            try:
+                return decoded(await self._write("POST", self._jobs_path, body=manifest), JobObject)
+            except ApiError as error:
+                if error.status == 409:
+                    raise AlreadyExists(name) from None
+                raise
 
     async def get(self, queue: str, job: str) -> Job | None:
         with _refusing():
@@ -239,7 +247,8 @@ class KubernetesStore:
         }
         self._made = None
         self._known = {name: _unless_over(each) for name, each in jobs.items()}
-        self._endings = {name: each for name, each in self._endings.items() if name in jobs}
+        kept = jobs.keys() | self._creating
+        self._endings = {name: each for name, each in self._endings.items() if name in kept}
         self._events.put_nowait(list(jobs.values()))
 
     def _job(self, found: JobObject) -> None:
@@ -262,7 +271,7 @@ class KubernetesStore:
 
     def _pod(self, pod: Pod) -> None:
         name = (pod.metadata.labels or {}).get(JOB_NAME_LABEL)
-        if not name or (self._known is not None and name not in self._known):
+        if not name or not (self._known is None or name in self._known or name in self._creating):
             return
         known = self._endings.get(name)
         new = ending(pod)
@@ -270,7 +279,7 @@ class KubernetesStore:
             return
         self._endings[name] = new
         if self._known is not None and known != new:
-            job = self._known[name]
+            job = self._known.get(name)
             if job:
                 self._events.put_nowait(job)
 
