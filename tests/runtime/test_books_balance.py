@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from support.localrun import queue_files, until_idle
 
+from support.localrun import queue_files, until_idle
 from wqc.contract.expression import compile_expression
 from wqc.patterns.filter import Filter
 from wqc.patterns.item import Item, Pattern, Sent
