@@ -15,7 +15,9 @@ START, END = "2026-01-01T00:00:00Z", "2026-01-01T00:01:40Z"
 
 
 def job(condition: str | None, **status: Any) -> JobObject:
-    conditions = [{"type": condition, "status": "True", "reason": "R", "lastTransitionTime": END}] if condition else []
+    conditions = (
+        [{"type": condition, "status": "True", "reason": "R", "lastTransitionTime": END}] if condition else []
+    )
     annotations = {"wqc/item": Identity("a", "1", 0, 2, 1).text()}
     return msgspec.convert(
         {
@@ -96,7 +98,12 @@ def test_what_a_failed_job_means(its: Pod | None, phase: str, code: int | None, 
         (
             pod(
                 conditions=[
-                    {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "no cpu"}
+                    {
+                        "type": "PodScheduled",
+                        "status": "False",
+                        "reason": "Unschedulable",
+                        "message": "no cpu",
+                    }
                 ]
             ),
             "no node takes its pod: no cpu",
