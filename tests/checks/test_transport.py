@@ -34,12 +34,12 @@ def test_what_is_inside(address: str, expected: bool) -> None:
         'source s: git { url = "http://git.example.com/a.git" }',
         'source s: git { url = "https://git.example.com/a.git", auth = secret("a", "b") }',
         'source s: http { url = "http://stock", auth = secret("a", "b") }',
-        'source s: redis_list { brokers = "r.example.com:1", key = "k", auth = secret("a", "k"), tls = true }',
+        'source s: redis_list { brokers = "r.example:1", key = "k", auth = secret("a", "k"), tls = true }',
         (
-            'source s: redis_list { brokers = "r.example.com:1", key = "k", auth = '
-            'secret("a"), tls = secret("b") }'
+            'source s: redis_list { brokers = "r.example:1", key = "k", auth = '
+            'secret("a", "k"), tls = secret("b") }'
         ),
-        'source s: kafka { brokers = "k.example.com:1", topic = "t", auth = secret("a", "k"), username = "u" }',
+        'source s: kafka { brokers = "k.example:1", topic = "t", auth = secret("a", "k"), username = "u" }',
     ],
 )
 def test_fine(source: str) -> None:
@@ -63,8 +63,8 @@ def test_fine(source: str) -> None:
             "use `https://s3.example.com`",
         ),
         (
-            'source s: redis_list { brokers = "r.example.com:1", key = "k", auth = secret("a", "b") }',
-            "2:34 credentials are sent to `r.example.com:1` without encryption",
+            'source s: redis_list { brokers = "r.example:1", key = "k", auth = secret("a", "b") }',
+            "2:34 credentials are sent to `r.example:1` without encryption",
             "add `tls = true`",
         ),
         (

@@ -55,7 +55,7 @@ def test_every_command_has_help_with_an_example(command: str, tmp_path: Path) ->
         (["check", "x.wq", "--param", "a"], "wqc check: argument --param: expected NAME=VALUE, not 'a'; see"),
         (
             ["check", "x.wq", "--kubernetes-version", "v1"],
-            "wqc check: argument --kubernetes-version: wqc knows Kubernetes 1.35, 1.36 and 1.37, not 'v1'; see",
+            "wqc check: argument --kubernetes-version: wqc knows Kubernetes 1.35, 1.36 and 1.37, not 'v1';",
         ),
         (["build", "x.wq"], "wqc: build needs -o DIR, the folder to write to, or --stdout"),
         (

@@ -72,8 +72,8 @@ def test_a_value_that_does_not_fit_its_use_points_at_the_param_too() -> None:
         ("5m", "WQ214 2:11 `5m` may be duration or cpu"),
         (
             "1s..2s",
-            "WQ208 2:11 `p` takes a value of type string, integer, number, boolean, duration, cpu, memory, integer_range,"
-            " cpu_range, memory_range, list or map, not a range",
+            "WQ208 2:11 `p` takes a value of type string, integer, number, boolean, duration, cpu, memory,"
+            " integer_range, cpu_range, memory_range, list or map, not a range",
         ),
         ("[x]", "WQ208 2:12 `p` takes literal data, not the name `x`"),
     ],

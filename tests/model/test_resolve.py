@@ -1,8 +1,8 @@
 """Names become what they stand for."""
 
 import pytest
-from support.findings import checked, lines
 
+from support.findings import checked, lines
 from wqc.model.nodes import Merger, Queue, StreamRef
 from wqc.model.streams import Shape, Streams
 
@@ -71,7 +71,8 @@ def test_pipelines_are_flat_and_their_time_is_the_sum() -> None:
     workflow = checked(
         'workflow w\nsource s: items { items = ["a"] }\n'
         'worker a { image = "r/a:1", takes = 2s }\nworker b { image = "r/b:1", takes = 3s }\n'
-        "worker ab { pipeline = [a, b] }\nworker aba { pipeline = [ab, a] }\nqueue q { from = s, worker = aba }\n"
+        "worker ab { pipeline = [a, b] }\nworker aba { pipeline = [ab, a] }\n"
+        "queue q { from = s, worker = aba }\n"
     ).workflow
     assert workflow is not None
     worker = workflow.workers["aba"]
@@ -80,7 +81,10 @@ def test_pipelines_are_flat_and_their_time_is_the_sum() -> None:
 
 
 def test_workers_made_from_workers() -> None:
-    library = 'param root = "r"\nworker run(script, tag) { image = "${root}/x:${tag}", run = script, memory = 1Gi }\n'
+    library = (
+        'param root = "r"\n'
+        'worker run(script, tag) { image = "${root}/x:${tag}", run = script, memory = 1Gi }\n'
+    )
     text = """import "lib.wq" as lib
 workflow w
 source s: items { items = ["a"] }
@@ -96,7 +100,8 @@ queue q { from = s, worker = k }
 
 def test_bundles_of_sources() -> None:
     workflow = checked(
-        'workflow w\nsource r: git { each = { a = "https://a/x", b = "https://b/x" }, url = each, branch = "b" }\n'
+        "workflow w\n"
+        'source r: git { each = { a = "https://a/x", b = "https://b/x" }, url = each, branch = "b" }\n'
         'merger m { from = r }\nworker k { image = "r/k:1" }\nqueue q { from = m, worker = k }\n'
     ).workflow
     assert workflow is not None
