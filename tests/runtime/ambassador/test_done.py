@@ -1,0 +1,138 @@
+"""Sources that hold an item until they are told: custody through ambassadors and pattern nodes."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+import pytest
+
+from wqc.contract.expression import compile_expression
+from wqc.patterns.copier import Copier
+from wqc.patterns.filter import Filter
+from wqc.patterns.splitter import Splitter
+from wqc.runtime.ambassador.api import SourceApi
+from wqc.runtime.ambassador.patterns import MergedSource, Node, Output
+from wqc.runtime.httpserver import HttpServer, on_loop
+from wqc.runtime.sources.http import HttpSource
+from wqc.runtime.sources.patient import patient
+from wqc.runtime.sources.source import HoldingSource, Listing, NoSuchItem, Source, SourceError
+
+
+class Held:
+    """As a broker does: lists what nobody has taken over yet."""
+
+    def __init__(self, **items: str) -> None:
+        self.items = items
+
+    async def list(self) -> Listing:
+        return Listing(dict.fromkeys(self.items, ""), wants_done=True)
+
+    async def get(self, name: str) -> str:
+        if name not in self.items:
+            raise NoSuchItem(f"there is no item {name}")
+        return self.items[name]
+
+    async def done(self, name: str) -> None:
+        self.items.pop(name, None)
+
+    async def close(self) -> None:
+        pass
+
+
+@asynccontextmanager
+async def served(sources: Mapping[str, Source]) -> AsyncIterator[str]:
+    loop = asyncio.get_running_loop()
+    api = SourceApi(sources)
+    server = HttpServer("127.0.0.1", 0, lambda request: on_loop(loop, api.answer(request), 10))
+    try:
+        yield f"http://127.0.0.1:{server.port}"
+    finally:
+        server.close()
+        await api.close()
+
+
+def test_over_http() -> None:
+    async def ask() -> None:
+        held = Held(a="1", b="2")
+        async with served({"": patient(held, 5)}) as url:
+            source = HttpSource(url, 5)
+            assert isinstance(source, HoldingSource)
+            assert await source.list() == Listing({"a": "", "b": ""}, wants_done=True)
+            for _ in range(2):
+                await source.done("a")
+            assert await source.list() == Listing({"b": ""}, wants_done=True)
+
+    asyncio.run(ask())
+
+
+def test_a_source_that_holds_nothing_refuses_it() -> None:
+    async def ask() -> None:
+        from wqc.runtime.sources.items import ItemsSource
+
+        async with served({"": ItemsSource(["a"])}) as url:
+            source = HttpSource(url, 5)
+            assert not (await source.list()).wants_done
+            with pytest.raises(SourceError, match="answers 405: this source needs no word"):
+                await source.done("a")
+
+    asyncio.run(ask())
+
+
+def test_a_copier_waits_for_all_its_readers() -> None:
+    async def ask() -> None:
+        held = Held(a="1", b="2")
+        node = Node(held, Copier(), ("one", "two"))
+        one, two = Output(node, "one"), Output(node, "two")
+        assert (await one.list()).wants_done
+        assert list((await two.list()).versions) == ["a", "b"]
+        await one.done("a")
+        await one.done("a")
+        assert "a" in held.items
+        await two.done("a")
+        assert "a" not in held.items
+
+    asyncio.run(ask())
+
+
+def test_what_a_filter_rejects_is_let_go() -> None:
+    async def ask() -> None:
+        held = Held(a="1", b="2", c='"text"')
+        node = Node(held, Filter(compile_expression("item.data > 1")))
+        passed, failed = Output(node), Output(node, "failed")
+        assert list((await passed.list()).versions) == ["b"]
+        assert list((await failed.list()).versions) == ["c"]
+        assert set(held.items) == {"b", "c"}
+        await failed.done("c")
+        await passed.done("b")
+        assert not held.items
+
+    asyncio.run(ask())
+
+
+def test_a_splitter_waits_for_the_cases_that_hold() -> None:
+    async def ask() -> None:
+        held = Held(both="2", one="1")
+        cases = tuple(
+            (name, compile_expression(text)) for name, text in (("x", "true"), ("y", "item.data > 1"))
+        )
+        node = Node(held, Splitter(cases, drop=True))
+        x, y = Output(node, "x"), Output(node, "y")
+        await x.list()
+        await x.done("one")
+        await x.done("both")
+        assert set(held.items) == {"both"}
+        await y.done("both")
+        assert not held.items
+
+    asyncio.run(ask())
+
+
+def test_a_merger_tells_the_input_that_it_came_from() -> None:
+    async def ask() -> None:
+        left, right = Held(a="1"), Held(a="2")
+        merged = MergedSource({"l": left, "r": right})
+        assert (await merged.list()).wants_done
+        await merged.done("r:a")
+        assert (set(left.items), set(right.items)) == ({"a"}, set())
+
+    asyncio.run(ask())
