@@ -1,6 +1,7 @@
 """`wqc-runtime source`, and each pattern node as a program: from arguments to what is served where."""
 
 import argparse
+import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping
 from urllib.parse import urlsplit
@@ -11,10 +12,12 @@ from wqc.patterns.filter import Filter
 from wqc.patterns.item import Pattern
 from wqc.patterns.sharder import Sharder
 from wqc.patterns.splitter import OTHERWISE, Splitter
+from wqc.runtime.ambassador.api import SourceApi
 from wqc.runtime.ambassador.patterns import MergedSource, Node, Output
+from wqc.runtime.ambassador.serving import serve
 from wqc.runtime.ambassador.sources import open_sources
 from wqc.runtime.graph import FAILED
-from wqc.runtime.periods import Periods
+from wqc.runtime.periods import Periods, periods_from
 from wqc.runtime.sources.http import HttpSource
 from wqc.runtime.sources.opening import PATIENCE
 from wqc.runtime.sources.patient import patient
@@ -29,7 +32,7 @@ Open = Callable[[argparse.Namespace, Periods], Sources]
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Each sets `open`: what is served, by path."""
+    """Each sets `run`, which serves until told to stop."""
     source = _command(commands, "source", "serve sources of a workflow, from their settings", _sources)
     source.add_argument(
         "names", nargs="+", metavar="NAME", help="a source; its settings are in a folder of its name"
@@ -69,8 +72,18 @@ def _command(
         name, help=text, description=f"{text[0].upper()}{text[1:]}.", allow_abbrev=False
     )
     parser.add_argument("--port", type=int, default=PORT, help=f"on loopback (default {PORT})")
-    parser.set_defaults(open=open)
+    parser.set_defaults(run=lambda arguments: _serve(arguments, open))
     return parser
+
+
+def _serve(arguments: argparse.Namespace, open: Open) -> None:
+    """Raises OSError for a port that can't be had, ValueError for what can't be served."""
+
+    async def run() -> None:
+        periods = periods_from()
+        await serve(SourceApi(open(arguments, periods)), arguments.port, periods.request)
+
+    asyncio.run(run())
 
 
 def _pattern(
