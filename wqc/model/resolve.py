@@ -1,6 +1,6 @@
 """From declarations to the workflow: every name becomes the thing that it stands for."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Literal, TypeVar
@@ -8,12 +8,14 @@ from typing import Any, Literal, TypeVar
 from wqc.contract.expression import Param
 from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.mistakes import names, values
+from wqc.language import syntax
 from wqc.language.coerce import Coercion
 from wqc.language.declaration import Declaration, Given
 from wqc.language.lower import Program
 from wqc.language.scope import Scope
 from wqc.language.types import Data
 from wqc.language.values import Cpu, Duration, Memory, Range, Reference
+from wqc.language.written import key_place
 from wqc.model.nodes import (
     Batch,
     Carrier,
@@ -36,6 +38,7 @@ Record = TypeVar("Record", Manager, Budget, Cluster, Worker)
 _HOUR = Duration(3_600_000_000)
 _AMBASSADOR_CPU = Range(Cpu(10), Cpu(10))
 _AMBASSADOR_MEMORY = Range(Memory(128 << 20), Memory(128 << 20))
+_OUTPUTS = ("failed", "otherwise")
 _NOT_OPTIONS = ("each", "arrives", "cpu", "memory", "from")
 
 
@@ -220,7 +223,24 @@ class _Resolver:
                 return self._merger(given)
         return None
 
+    def _check_outputs(self, given: Declaration, attribute: str, written: Iterable[str]) -> None:
+        """Outputs that the user names must not be those that nodes have anyway."""
+        for index, name in enumerate(written):
+            if name in _OUTPUTS:
+                value = given.attributes[attribute].written
+                step = name if isinstance(value, syntax.MapValue) else index
+                self.findings.append(names.taken_output(key_place(value, (step,)), name, given.name))
+
+    def _check_repeated(self, references: Iterable[Reference]) -> None:
+        first: dict[str, Reference] = {}
+        for reference in references:
+            if str(reference) in first:
+                at = first[str(reference)].span
+                self.findings.append(values.duplicate_key(reference.span, str(reference), at))
+            first.setdefault(str(reference), reference)
+
     def _source(self, given: Declaration) -> Source:
+        self._check_outputs(given, "each", given.members)
         return Source(
             name=given.name,
             declaration=given,
@@ -234,6 +254,7 @@ class _Resolver:
 
     def _splitter(self, given: Declaration, source: StreamRef) -> Splitter:
         cases = given.get("cases")
+        self._check_outputs(given, "cases", cases)
         share = given.get("share", {})
         for name in share:
             if name not in cases:
@@ -244,9 +265,12 @@ class _Resolver:
 
     def _sharder(self, given: Declaration, source: StreamRef) -> Sharder:
         shards = given.get("shards")
+        self._check_outputs(given, "shards", map(str, shards))
         if isinstance(shards, tuple):
+            self._check_repeated(shards)
             shards = {str(shard): None for shard in shards}
         rollout = given.get("rollout", {})
+        self._check_repeated(rollout.get("order", ()))
         for shard in rollout.get("order", ()):
             if str(shard) not in shards:
                 self.findings.append(names.unmatched_entry(shard.span, "shard", str(shard), list(shards)))

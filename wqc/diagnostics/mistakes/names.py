@@ -214,6 +214,26 @@ def reserved_name(name: str) -> Words:
 
 
 @mistake(
+    "WQ241",
+    Level.ERROR,
+    bad=HEAD
+    + "sharder h { from = s, key = item.name, shards = [a, failed] }\n"
+    + "queue q { from = h, worker = k }\n",
+    good=HEAD
+    + "sharder h { from = s, key = item.name, shards = [a, b] }\n"
+    + "queue q { from = h, worker = k }\n",
+    blocking=True,
+)
+def taken_output(name: str, node: str) -> Words:
+    """A case, a shard or a member named like an output that nodes have anyway
+
+    `failed` is the stream of what a node couldn't handle, and `otherwise` what no case of a splitter takes, so
+    that `region.failed` would mean two things.
+    """
+    return Words(f"`{node}.{name}` has a meaning of its own", help="choose another name")
+
+
+@mistake(
     "WQ223",
     Level.ERROR,
     bad=QUEUE + 'worker { image = "example.com/k:1" }\n',
