@@ -23,6 +23,10 @@ class Periods:
     refused_limit: float = 30.0
     lease: float = 15.0
     """How long a manager is alone after it last said that it lives; whole seconds."""
+    rest: float = 10.0
+    """After a listing that was long, how many times as long until the next."""
+    remote: float = 30.0
+    """Between two looks at a repository, which is somebody else's server."""
     request: float = 30.0
     """How long a source may take to answer."""
 

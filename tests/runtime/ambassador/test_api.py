@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from support.ambassador import PROGRAM, Ambassador, ambassador, source_settings
+from support.badserver import server
 
 HOSTILE = {
     "new\nline": "a\r\nb",
@@ -210,6 +211,21 @@ def test_it_ends_at_once_when_told(tmp_path: Path, number: signal.Signals) -> No
             idle.recv(1)
             started = time.monotonic()
             served.process.send_signal(number)
+            assert served.process.wait(timeout=10) == 0
+            assert time.monotonic() - started < 1
+
+
+def test_it_ends_at_once_while_what_is_behind_it_hangs(tmp_path: Path) -> None:
+    def hang(request: str, connection: socket.socket) -> None:
+        time.sleep(60)
+
+    with server(hang) as url:
+        source_settings(tmp_path, "far", "object_store", endpoint=url, bucket="far")
+        with ambassador(["source", "far"], tmp_path, WQC_PERIODS="request=0.5") as served:
+            reply = served.ask("/api/v1/items")
+            assert (reply.status, reply.body["reason"][:32]) == (503, "the listing isn't complete yet, ")
+            started = time.monotonic()
+            served.process.terminate()
             assert served.process.wait(timeout=10) == 0
             assert time.monotonic() - started < 1
 

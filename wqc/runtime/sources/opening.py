@@ -9,6 +9,7 @@ from wqc.runtime.sources.files import FilesSource
 from wqc.runtime.sources.http import HttpSource
 from wqc.runtime.sources.items import ItemsSource
 from wqc.runtime.sources.options import Options
+from wqc.runtime.sources.paced import PacedSource
 from wqc.runtime.sources.patient import patient
 from wqc.runtime.sources.source import Source, SourceError
 
@@ -41,7 +42,7 @@ def _files(options: Options, periods: Periods) -> Source:
     source = FilesSource(
         Path(options.text("path")), options.text("match", "*"), options.seconds("quiet", 10.0)
     )
-    return patient(source, PATIENCE * periods.request)
+    return _spared(source, periods)
 
 
 def _git(options: Options, periods: Periods) -> Source:
@@ -55,7 +56,7 @@ def _git(options: Options, periods: Periods) -> Source:
         options.count("depth", 1000),
         Login(options.text("username", "git"), password) if password else None,
     )
-    return patient(GitSource(repository), PATIENCE * periods.request)
+    return _spared(GitSource(repository), periods, every=periods.remote)
 
 
 def _object_store(options: Options, periods: Periods) -> Source:
@@ -71,7 +72,12 @@ def _object_store(options: Options, periods: Periods) -> Source:
         options.secret("secret_key"),
         options.flag("path_style", True),
     )
-    return patient(ObjectStoreSource(bucket), PATIENCE * periods.request)
+    return _spared(ObjectStoreSource(bucket), periods)
+
+
+def _spared(source: Source, periods: Periods, every: float = 0.0) -> Source:
+    """Asked no oftener than it can bear, and given the time that it needs."""
+    return patient(PacedSource(source, every, periods.rest), PATIENCE * periods.request)
 
 
 KINDS: Mapping[str, Callable[[Options, Periods], Source]] = {
