@@ -95,6 +95,9 @@ def test_examples_can_be_read(file: Path) -> None:
         ('"""\n    a\n      b\n\n    c "$d" \\n\n    """', ("Script", 'a\n  b\n\nc "$d" \\n\n')),
         ('"""first\n  rest"""', ("Script", "first\n  rest\n")),
         ('"""say ""twice"" """', ("Script", 'say ""twice"" ')),
+        ('"""echo "hi""""', ("Script", 'echo "hi"')),
+        ('"""x="""""', ("Script", 'x=""')),
+        ('""""""', ("Script", "")),
     ],
 )
 def test_values(text: str, expected: Any) -> None:
