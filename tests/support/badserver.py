@@ -1,11 +1,15 @@
 """An HTTP server that answers what a test says, however wrong."""
 
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from support.ports import free_port
+
+TLS_HELLO = b"\x16"
+"""What a client of TLS says first, who waits for an answer to it."""
 
 Behaviour = Callable[[str, socket.socket], None]
 """The request's first line, and the connection to answer on."""
@@ -18,24 +22,31 @@ def http(status: int, body: str | bytes, kind: str = "application/json", *header
 
 
 @contextmanager
-def server(behaviour: Behaviour, heads: list[str] | None = None) -> Iterator[str]:
+def server(
+    behaviour: Behaviour, heads: list[str] | None = None, tls: ssl.SSLContext | None = None
+) -> Iterator[str]:
     """Its address. Every connection is answered once, in a thread of its own; `heads` gets what was asked."""
     port = free_port()
     listener = socket.create_server(("127.0.0.1", port))
     open_connections: list[socket.socket] = []
 
-    def answer(connection: socket.socket) -> None:
+    def answer(plain: socket.socket) -> None:
+        try:
+            connection = tls.wrap_socket(plain, server_side=True) if tls else plain
+        except OSError:
+            plain.close()
+            return
         with connection:
             request = b""
             try:
-                while b"\r\n\r\n" not in request:
+                while b"\r\n\r\n" not in request and not request.startswith(TLS_HELLO):
                     piece = connection.recv(4096)
                     if not piece:
                         return
                     request += piece
                 if heads is not None:
                     heads.append(request.decode())
-                behaviour(request.split(b"\r\n", 1)[0].decode(), connection)
+                behaviour(request.split(b"\r\n", 1)[0].decode(errors="replace"), connection)
             except OSError:
                 pass  # the other side has had enough
 
@@ -50,7 +61,7 @@ def server(behaviour: Behaviour, heads: list[str] | None = None) -> Iterator[str
 
     threading.Thread(target=accept, daemon=True).start()
     try:
-        yield f"http://127.0.0.1:{port}"
+        yield f"{'https' if tls else 'http'}://127.0.0.1:{port}"
     finally:
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()

@@ -194,7 +194,12 @@ SOURCE = BlockType(
                 _required(
                     "path", ABSOLUTE_PATH, "the directory, as the manager's pod and the workers see it"
                 ),
-                Attribute("match", NOT_EMPTY, "which files: a glob pattern, `**` for any folders", '"*"'),
+                Attribute(
+                    "match",
+                    NOT_EMPTY,
+                    "which files: a glob pattern, `**` for any folders; a leading dot matches only itself",
+                    '"*"',
+                ),
                 _required("volume", CallOf(("pvc",)), "the volume that is mounted at `path`"),
                 Attribute(
                     "quiet", DurationType(), "a file is complete when it hasn't changed for so long", "10s"

@@ -3,6 +3,7 @@
 import asyncio
 import http.client
 import socket
+import ssl
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -118,6 +119,10 @@ class Connections:
 
 def _cause(error: Exception) -> str:
     match error:
+        case ssl.SSLCertVerificationError():
+            return f"its certificate isn't trusted: {error.verify_message}"
+        case ssl.SSLError():
+            return "it doesn't speak TLS"
         case socket.gaierror():
             return "its name can't be resolved"
         case TimeoutError():
