@@ -3,10 +3,9 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
-from cluster.image import write_image
+from cluster.image import Image, write_image
 from cluster.processes import Processes
 from support.gobuild import PAUSE, built
 
@@ -58,16 +57,16 @@ class ContainerRuntime:
         root = self.folder / "pause"
         root.mkdir(exist_ok=True)
         shutil.copy(built(PAUSE), root / "pause")
-        self.load_image(PAUSE_IMAGE, root, ["/pause"])
+        self.load_image(Image(PAUSE_IMAGE, [root], ["/pause"]))
 
-    def load_image(self, name: str, root: Path, command: Sequence[str], user: str = "") -> None:
-        """Make the folder `root` an image that pods can use by `name`, a full name with a tag."""
+    def load_image(self, image: Image) -> None:
+        """Pods can use it by its name from then on."""
         archive = self.folder / "image.tar"
-        write_image(archive, name, root, command, os.uname().machine, user)
+        write_image(archive, image, os.uname().machine)
         done = self._ctr("images", "import", str(archive))
         archive.unlink()
         if done.returncode:
-            raise RuntimeError(f"image {name}: {done.stderr}")
+            raise RuntimeError(f"image {image.name}: {done.stderr}")
 
     def stop(self) -> None:
         """Ends every container, containerd, and the networks of the pods."""

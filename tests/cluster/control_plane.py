@@ -12,6 +12,7 @@ from pathlib import Path
 import trustme
 import yaml
 
+from cluster import audit
 from cluster.processes import Processes
 from support.gobuild import API_SERVER, linked
 
@@ -44,6 +45,11 @@ class ControlPlane:
     @property
     def url(self) -> str:
         return f"https://{self.address}:{self.port}"
+
+    @property
+    def audit_log(self) -> Path:
+        """What service accounts asked for; read by audit.py."""
+        return self.folder / "logs" / "audit.log"
 
     def start(self) -> None:
         self._write_keys()
@@ -81,6 +87,10 @@ class ControlPlane:
             f"--service-account-key-file={pki / 'server.key'}",
             f"--service-account-signing-key-file={pki / 'server.key'}",
             "--kubelet-preferred-address-types=InternalIP",
+            f"--audit-policy-file={self._audit_policy()}",
+            f"--audit-log-path={self.audit_log}",
+            # each line is there once the request is answered
+            "--audit-log-mode=blocking",
         )
         self.processes.wait_until("kube-apiserver", self._ready)
 
@@ -109,6 +119,11 @@ class ControlPlane:
             "current-context": "test",
         }
         self.kubeconfig.write_text(yaml.safe_dump(config))
+
+    def _audit_policy(self) -> Path:
+        path = self.folder / "audit.yaml"
+        path.write_text(audit.POLICY)
+        return path
 
     def _ready(self) -> bool:
         request = urllib.request.Request(

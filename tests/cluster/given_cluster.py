@@ -4,10 +4,9 @@ import os
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
-from cluster.image import write_image
+from cluster.image import Image, write_image
 from support.need import unavailable
 
 
@@ -22,12 +21,12 @@ class GivenCluster:
     def __init__(self, kubeconfig: Path) -> None:
         self.kubeconfig = kubeconfig
 
-    def load_image(self, name: str, root: Path, command: Sequence[str], user: str = "") -> None:
-        """Make the folder `root` an image that pods can use by `name`, a full name with a tag."""
+    def load_image(self, image: Image) -> None:
+        """Pods can use it by its name from then on."""
         loader = os.environ.get("WQC_TEST_LOAD_IMAGE")
         if not loader:
             unavailable("set WQC_TEST_LOAD_IMAGE to what loads an image archive, beside WQC_TEST_KUBECONFIG")
         with tempfile.TemporaryDirectory() as scratch:
             archive = Path(scratch, "image.tar")
-            write_image(archive, name, root, command, os.uname().machine, user)
+            write_image(archive, image, os.uname().machine)
             subprocess.run([*shlex.split(loader), str(archive)], check=True)

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
@@ -14,6 +13,7 @@ from cluster.client import Client
 from cluster.container_runtime import ContainerRuntime
 from cluster.control_plane import ControlPlane
 from cluster.controllers import start_controllers
+from cluster.image import Image
 from cluster.network import NODE, PODS, NodeNetwork
 from support.gobuild import NODE as NODE_PROGRAM
 from support.gobuild import built, cache_folder, linked
@@ -74,9 +74,9 @@ class RealNode:
         _remove_cgroups()
         self.lock.close()
 
-    def load_image(self, name: str, root: Path, command: Sequence[str], user: str = "") -> None:
-        """Make the folder `root` an image that pods can use by `name`, a full name with a tag."""
-        self.runtime.load_image(name, root, command, user)
+    def load_image(self, image: Image) -> None:
+        """Pods can use it by its name from then on."""
+        self.runtime.load_image(image)
 
     def _part(self, name: str) -> Path:
         return linked(NODE_PROGRAM, self.folder / "bin", name)

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from cluster.client import Client
+from cluster.image import Image
 from cluster.real_node import RealNode
 from support.need import unavailable
 
@@ -20,7 +21,7 @@ def busybox(real_node: RealNode, tmp_path_factory: pytest.TempPathFactory) -> st
     shutil.copy(program, root / "bin" / "busybox")
     for name in ("sh", "nslookup", "sleep"):
         (root / "bin" / name).symlink_to("busybox")
-    real_node.load_image(IMAGE, root, ["/bin/sh"])
+    real_node.load_image(Image(IMAGE, [root], ["/bin/sh"]))
     return IMAGE
 
 

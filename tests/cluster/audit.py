@@ -1,0 +1,54 @@
+"""What service accounts asked the API server for, from its audit log."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+POLICY = yaml.safe_dump(
+    {
+        "apiVersion": "audit.k8s.io/v1",
+        "kind": "Policy",
+        "omitStages": ["RequestReceived", "ResponseStarted"],
+        "rules": [
+            # the controllers of the control plane have service accounts too
+            {"level": "None", "userGroups": ["system:serviceaccounts:kube-system"]},
+            {"level": "Metadata", "userGroups": ["system:serviceaccounts"]},
+            {"level": "None"},
+        ],
+    }
+)
+
+
+@dataclass(frozen=True, order=True)
+class Asked:
+    """One kind of request: a Role's terms, and HTTP's status."""
+
+    verb: str
+    group: str
+    resource: str
+    name: str
+    status: int
+
+
+def asked_by(log: Path, namespace: str, account: str) -> set[Asked]:
+    """A watch is there once it ended."""
+    user = f"system:serviceaccount:{namespace}:{account}"
+    found = set()
+    for line in log.read_text().splitlines():
+        event = json.loads(line)
+        if event["user"]["username"] != user:
+            continue
+        about = event.get("objectRef", {})
+        kind = "/".join(filter(None, (about.get("resource"), about.get("subresource"))))
+        found.add(
+            Asked(
+                event["verb"],
+                about.get("apiGroup", ""),
+                kind,
+                about.get("name", ""),
+                event["responseStatus"]["code"],
+            )
+        )
+    return found
