@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +66,9 @@ async def until_idle(
     files: Mapping[str, QueueFiles],
     sources: Mapping[str, Source | list[str] | dict[str, Any]],
     timeout: float = 60.0,
+    watch: Callable[[Status], None] = lambda status: None,
 ) -> Status:
-    """Run until nothing is left to do; what the manager then says."""
+    """Run until nothing is left to do; what the manager then says. `watch` is told all the while."""
     store = LocalStore(state, files, {})
     opened = {
         Port(*name.split(".")): ItemsSource(each) if isinstance(each, list | dict) else each
@@ -78,6 +79,7 @@ async def until_idle(
     try:
         async with asyncio.timeout(timeout):
             while not manager.status().idle:
+                watch(manager.status())
                 if run.done():
                     run.result()
                 await asyncio.sleep(0.02)
