@@ -47,12 +47,13 @@ def unknown_kind(block: str, word: str, known: Sequence[str]) -> Words:
     good=QUEUE.replace("worker = k", "worker = k, parallelism = 4"),
     blocking=True,
 )
-def unknown_attribute(block: str, word: str, known: Sequence[str]) -> Words:
+def unknown_attribute(block: str, word: str, known: Sequence[str], owners: Sequence[str] = ()) -> Words:
     """An attribute that the block doesn't take
 
     Each block takes a fixed set of attributes; `wqc schema` and the reference list them.
     """
-    return Words(f"{block} has no attribute `{word}`", help=did_you_mean(word, known))
+    advice = f"it is an attribute of {', '.join(owners)}" if owners else did_you_mean(word, known)
+    return Words(f"{block} has no attribute `{word}`", help=advice)
 
 
 @mistake(
@@ -227,8 +228,8 @@ def reserved_name(name: str) -> Words:
 def taken_output(name: str, node: str) -> Words:
     """A case, a shard or a member named like an output that nodes have anyway
 
-    `failed` is the stream of what a node couldn't handle, and `otherwise` what no case of a splitter takes, so
-    that `region.failed` would mean two things.
+    `failed` is the stream of what a node couldn't handle, and `otherwise` what no case of a splitter takes,
+    so that `region.failed` would mean two things.
     """
     return Words(f"`{node}.{name}` has a meaning of its own", help="choose another name")
 
