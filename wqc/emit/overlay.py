@@ -26,19 +26,23 @@ class Edit:
 
 def merged(text: str, layers: tuple[Mapping[str, Any], ...]) -> str:
     """`text`, a block mapping, with each layer merged into it."""
+    for layer in layers:
+        text = _with_layer(text, layer)
+    return text
+
+
+def _with_layer(text: str, layer: Mapping[str, Any]) -> str:
     import yaml
 
-    for layer in layers:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-        lines = text.split("\n")
-        edits: list[Edit] = []
-        _merge(root, layer, lines, edits)
-        # of what is added at one place, what belongs to the inner block comes first
-        edits.sort(key=lambda edit: (edit.start, edit.end, -edit.column))
-        for edit in reversed(edits):
-            lines[edit.start : edit.end] = edit.lines
-        text = "\n".join(lines)
-    return text
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    lines = text.split("\n")
+    edits: list[Edit] = []
+    _merge(root, layer, lines, edits)
+    # of what is added at one place, what belongs to the inner block comes first
+    edits.sort(key=lambda edit: (edit.start, edit.end, -edit.column))
+    for edit in reversed(edits):
+        lines[edit.start : edit.end] = edit.lines
+    return "\n".join(lines)
 
 
 def _merge(node: Any, layer: Mapping[str, Any], lines: list[str], edits: list[Edit]) -> None:
