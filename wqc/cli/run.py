@@ -1,6 +1,7 @@
 """`wqc run`"""
 
 import asyncio
+import gc
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
@@ -71,6 +72,7 @@ def run(arguments: Namespace) -> Status:
     volumes = {name: Path(folder) for name, folder in arguments.volume}
     programs = {name: str(_program(Path(path))) for name, path in arguments.program}
     local = locally(model, built.files, volumes, programs, periods)
+    gc.enable()  # what follows may run for weeks
     return asyncio.run(_run(local, arguments.state / model.name, periods, until_empty=arguments.until_empty))
 
 
@@ -78,6 +80,7 @@ async def _run(local: "Local", state: Path, periods: "Periods", *, until_empty: 
     from wqc.cli.livetable import failures
     from wqc.cli.screen import Screen
     from wqc.runtime.manager import Manager
+    from wqc.runtime.stores.local.state import LocalStateStore
     from wqc.runtime.stores.local.store import InUse, LocalStore
 
     try:
@@ -88,7 +91,7 @@ async def _run(local: "Local", state: Path, periods: "Periods", *, until_empty: 
     except OSError as error:
         raise Trouble(f"cannot keep its state in {state}: {error.strerror}") from None
     screen = Screen(sys.stdout)
-    manager = Manager(local.workflow, store, local.sources, periods)
+    manager = Manager(local.workflow, store, LocalStateStore(state), local.sources, periods)
     task = asyncio.create_task(manager.run())
     try:
         while not (until_empty and manager.status().idle):
