@@ -16,7 +16,8 @@ from wqc.patterns.merger import Merger
 from wqc.patterns.sharder import Sharder
 from wqc.patterns.splitter import Splitter
 from wqc.runtime.stores.store import QueueFiles
-from wqc.runtime.workflow import Bundle, Stream, Workflow
+from wqc.runtime.streams import Bundle, Stream
+from wqc.runtime.workflow import Workflow
 
 
 @dataclass
@@ -53,7 +54,9 @@ class Plan:
         read = self.pick()
         self.finish_queue(read.stream, read.items, ("",))
 
-    def finish_queue(self, stream: Stream | Bundle, items: list[Item], lanes: tuple[str, ...]) -> None:
+    def finish_queue(
+        self, stream: Stream | Bundle[Stream], items: list[Item], lanes: tuple[str, ...]
+    ) -> None:
         name = self.name("queue")
         modulus, rest = self.chance.randint(3, 7), self.chance.randint(0, 2)
         script = (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, overload
 
 from wqc.contract.expression import Param, compile_expression
 from wqc.patterns.copier import Copier
@@ -15,63 +15,10 @@ from wqc.patterns.merger import Merger
 from wqc.patterns.sharder import Sharder
 from wqc.patterns.splitter import OTHERWISE, Splitter
 from wqc.runtime.graph import FAILED, Graph, Port, Reader
+from wqc.runtime.streams import Bundle, Cases, FailingBundle, FailingStream, Part, QueueStream, Shards, Stream
 
 Fields = tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Stream:
-    """An ordered listing of items."""
-
-    port: Port
-
-
-@dataclass(frozen=True, slots=True)
-class FailingStream(Stream):
-    """A stream whose node can fail an item."""
-
-    @property
-    def failed(self) -> Stream:
-        output = f"{self.port.output}.{FAILED}" if self.port.output else FAILED
-        return Stream(Port(self.port.node, output))
-
-
-@dataclass(frozen=True, slots=True)
-class Bundle:
-    """Several streams of one shape under one name."""
-
-    node: str
-    members: tuple[str, ...]
-
-    def __getitem__(self, member: str) -> Stream:
-        if member not in self.members:
-            raise KeyError(f"{self.node} has no member {member}, but {', '.join(self.members)}")
-        return Stream(Port(self.node, member))
-
-    @property
-    def failed(self) -> Stream:
-        return Stream(Port(self.node, FAILED))
-
-
-@dataclass(frozen=True, slots=True)
-class Cases(Bundle):
-    """A splitter's streams."""
-
-    @property
-    def otherwise(self) -> Stream:
-        return Stream(Port(self.node, OTHERWISE))
-
-
-@dataclass(frozen=True, slots=True)
-class QueueStream(FailingStream):
-    """A queue's finished items; by lane where it reads a bundle."""
-
-    lanes: tuple[str, ...] = ()
-
-    def __getitem__(self, lane: str) -> FailingStream:
-        if lane not in self.lanes:
-            raise KeyError(f"{self.port.node} has no lane {lane}")
-        return FailingStream(Port(self.port.node, lane))
+Params = Mapping[str, Param]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,40 +53,65 @@ class Workflow:
         self.sources[name] = SourceNode(name, url)
         return FailingStream(Port(name))
 
-    def bundle(self, name: str, members: Sequence[str], url: str | None = None) -> Bundle:
+    def bundle(self, name: str, members: Sequence[str], url: str | None = None) -> FailingBundle:
         """A source with `each`: an ambassador serves its members at `url`/member."""
         self._declare(name)
         self.sources[name] = SourceNode(name, url, tuple(members))
-        return Bundle(name, tuple(members))
+        streams = {member: FailingStream(Port(name, member)) for member in members}
+        return FailingBundle(name, streams, shares_names=False)
 
-    def copier(self, name: str, stream: Stream) -> Stream:
-        self._pattern(name, stream, Copier())
-        return Stream(Port(name))
+    def copier(self, name: str, stream: Part) -> Part:
+        self._declare(name)
+        return _each(name, stream, lambda node, read: self._pattern(node, read, Copier()))
+
+    @overload
+    def filter(
+        self, name: str, stream: Stream, where: str, fields: Fields = ..., params: Params | None = ...
+    ) -> FailingStream: ...
+
+    @overload
+    def filter(
+        self, name: str, stream: Bundle[Stream], where: str, fields: Fields = ..., params: Params | None = ...
+    ) -> FailingBundle: ...
 
     def filter(
         self,
         name: str,
-        stream: Stream,
+        stream: Stream | Bundle[Stream],
         where: str,
         fields: Fields = (),
-        params: Mapping[str, Param] | None = None,
-    ) -> FailingStream:
-        self._pattern(name, stream, Filter(compile_expression(where, fields, _params(params))))
-        return FailingStream(Port(name))
+        params: Params | None = None,
+    ) -> FailingStream | FailingBundle:
+        self._declare(name)
+        pattern = Filter(compile_expression(where, fields, _params(params)))
+
+        def connect(node: str, read: Stream) -> FailingStream:
+            return FailingStream(self._pattern(node, read, pattern).port)
+
+        if isinstance(stream, Bundle):
+            kept = {member: connect(_part(name, member), each) for member, each in stream.streams.items()}
+            return FailingBundle(name, kept, stream.shares_names)
+        return connect(name, stream)
 
     def splitter(
         self,
         name: str,
-        stream: Stream,
+        stream: Part,
         cases: Mapping[str, str],
         otherwise: Literal["drop"] | None = None,
         fields: Fields = (),
-        params: Mapping[str, Param] | None = None,
-    ) -> Cases:
+        params: Params | None = None,
+    ) -> Cases[Part]:
+        self._declare(name)
         known = _params(params)
         compiled = tuple((case, compile_expression(text, fields, known)) for case, text in cases.items())
-        self._pattern(name, stream, Splitter(compiled, otherwise == "drop"))
-        return Cases(name, tuple(cases))
+        pattern = Splitter(compiled, otherwise == "drop")
+        _each(name, stream, lambda node, read: self._pattern(node, read, pattern))
+
+        def output(label: str) -> Part:
+            return _each(name, stream, lambda node, _: Stream(Port(node, label)))
+
+        return Cases(name, {case: output(case) for case in cases}, output(OTHERWISE), output(FAILED))
 
     def sharder(
         self,
@@ -148,33 +120,35 @@ class Workflow:
         key: str,
         shards: Sequence[str],
         fields: Fields = (),
-        params: Mapping[str, Param] | None = None,
-    ) -> Bundle:
+        params: Params | None = None,
+    ) -> Shards:
+        self._declare(name)
         expression = compile_expression(key, fields, _params(params))
         self._pattern(name, stream, Sharder(expression, tuple(shards)))
-        return Bundle(name, tuple(shards))
+        return Shards(name, {shard: Stream(Port(name, shard)) for shard in shards}, shares_names=True)
 
     def merger(self, name: str, streams: Mapping[str, Stream]) -> Stream:
         self._declare(name)
-        for source, stream in streams.items():
-            self.graph.connect(stream.port, Reader(name, Merger(source), input=source))
+        for input, stream in streams.items():
+            self._merged(name, stream, input)
         return Stream(Port(name))
 
-    def carrier(self, name: str, stream: Stream, url: str | None = None) -> None:
+    def carrier(self, name: str, stream: Stream | Bundle[Stream], url: str | None = None) -> None:
         """Raises Unsupported."""
         raise Unsupported(f"{self.name}: this version runs no carriers, and {name} is one")
 
-    def queue(self, name: str, stream: Stream | Bundle) -> QueueStream:
-        """One lane per member of a bundle."""
+    def queue(self, name: str, stream: Stream | Bundle[Stream]) -> QueueStream:
+        """One lane per member of a bundle; items of members that share no names are called `member:name`."""
         self._declare(name)
-        if isinstance(stream, Bundle):
-            for member in stream.members:
-                self.graph.connect(stream[member].port, Reader(name, lane=member))
-            self.queues[name] = stream.members
-            return QueueStream(Port(name), stream.members)
-        self.graph.connect(stream.port, Reader(name))
-        self.queues[name] = ("",)
-        return QueueStream(Port(name))
+        if not isinstance(stream, Bundle):
+            self.graph.connect(stream.port, Reader(name))
+            self.queues[name] = ("",)
+            return QueueStream(Port(name))
+        for member, part in stream.streams.items():
+            read = part if stream.shares_names else self._merged(_part(name, member), part, member)
+            self.graph.connect(read.port, Reader(name, lane=member))
+        self.queues[name] = tuple(stream.streams)
+        return QueueStream(Port(name), tuple(stream.streams))
 
     def run(self) -> None:
         """Run on the cluster that this process belongs to until told to stop; then exit."""
@@ -182,9 +156,13 @@ class Workflow:
 
         sys.exit(run_in_cluster(self))
 
-    def _pattern(self, name: str, stream: Stream, pattern: Pattern) -> None:
-        self._declare(name)
-        self.graph.connect(stream.port, Reader(name, pattern))
+    def _pattern(self, node: str, stream: Stream, pattern: Pattern) -> Stream:
+        self.graph.connect(stream.port, Reader(node, pattern))
+        return Stream(Port(node))
+
+    def _merged(self, node: str, stream: Stream, input: str) -> Stream:
+        self.graph.connect(stream.port, Reader(node, Merger(input), input=input))
+        return Stream(Port(node))
 
     def _declare(self, name: str) -> None:
         if name in self.nodes:
@@ -192,5 +170,18 @@ class Workflow:
         self.nodes.append(name)
 
 
-def _params(params: Mapping[str, Param] | None) -> tuple[tuple[str, Param], ...]:
+def _each(name: str, stream: Part, connect: Callable[[str, Stream], Stream]) -> Part:
+    """A pattern node at work on a stream, or on each member of a bundle."""
+    if isinstance(stream, Bundle):
+        parts = {member: connect(_part(name, member), part) for member, part in stream.streams.items()}
+        return Bundle(name, parts, stream.shares_names)
+    return connect(name, stream)
+
+
+def _part(name: str, member: str) -> str:
+    """The node that works on one member of what the node `name` reads."""
+    return f"{name}.{member}"
+
+
+def _params(params: Params | None) -> tuple[tuple[str, Param], ...]:
     return tuple((params or {}).items())

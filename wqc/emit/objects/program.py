@@ -153,14 +153,12 @@ class _Writer:
         }
 
     def _stream(self, stream: StreamRef) -> Encoded:
-        """`channel["email"]`, `verify["a"].failed`."""
-        node = self.workflow.nodes[stream.node]
+        """`channel["email"]`, `verify["a"].failed`, `channel.failed["a"]`."""
+        splits = isinstance(self.workflow.nodes[stream.node], Splitter)
         text = variable(stream.node)
-        steps = (
-            (stream.member, stream.output) if stream.output == "failed" else (stream.output, stream.member)
-        )
-        for step in steps:
-            attribute = step == "failed" or (step == "otherwise" and isinstance(node, Splitter))
+        outputs_first = splits or stream.output != "failed"
+        for step in (stream.output, stream.member) if outputs_first else (stream.member, stream.output):
+            attribute = step == "failed" or (step == "otherwise" and splits)
             if step:
                 text = Encoded(f"{text}.{step}" if attribute else f"{text}[{literal(step)}]")
         return text
