@@ -85,8 +85,9 @@ class System:
         return found
 
     def finished(self, queue: str) -> int:
-        """Jobs that are recorded and marked so."""
-        return sum("wqc/done" in job["metadata"]["labels"] for job in self.jobs(queue))
+        """Items that are recorded, with their Jobs marked so."""
+        marked = {item_of(job)["name"] for job in self.jobs(queue) if "wqc/done" in job["metadata"]["labels"]}
+        return min(len(marked), self.recorded(queue).total())
 
     def wait(self, what: str, ready: Callable[[], bool], seconds: float = 120) -> None:
         until = time.monotonic() + seconds

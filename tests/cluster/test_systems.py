@@ -13,7 +13,7 @@ import pytest
 
 from cluster.audit import asked_by
 from cluster.image import Image
-from cluster.interpreter import program
+from cluster.interpreter import copy_libraries, program
 from cluster.real_node import RealNode
 from cluster.runtime_image import runtime_image
 from cluster.system import System, item_of
@@ -42,6 +42,7 @@ def ffmpeg(node: RealNode, tmp_path_factory: pytest.TempPathFactory) -> str:
     root = tmp_path_factory.mktemp("ffmpeg")
     shell_layer(root)
     shutil.copy(FFMPEG, root / "bin" / "ffmpeg")
+    copy_libraries(root)
     node.load_image(Image(name, [root], ["ffmpeg"]))
     return name
 
