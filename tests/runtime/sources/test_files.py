@@ -237,6 +237,33 @@ def test_a_share_that_hangs_is_said_and_comes_in_the_end(tmp_path: Path) -> None
     assert list(found.versions) == ["a"]
 
 
+def test_where_listings_are_long_the_last_one_stands_meanwhile(tmp_path: Path) -> None:
+    write(tmp_path / "a")
+    slow = Hanging(tmp_path)
+    slow.seconds = 0.5
+    source = patient(slow, 0.2)
+
+    async def ask() -> None:
+        while True:
+            try:
+                first = await source.list()
+                break
+            except SourceError:
+                continue
+        write(tmp_path / "b")
+        until = time.monotonic() + 10
+        while (again := await source.list()) == first:
+            assert time.monotonic() < until
+        assert list(again.versions) == ["a", "b"]
+        # but a share that hangs is said to hang
+        slow.seconds = 6.0
+        answers = [await asyncio.gather(source.list(), return_exceptions=True) for _ in range(20)]
+        assert answers[0] == [again]
+        assert str(answers[-1][0]).startswith("the listing isn't complete yet, after ")
+
+    asyncio.run(ask())
+
+
 def test_a_share_that_hangs_holds_few_threads(tmp_path: Path) -> None:
     stuck = Hanging(tmp_path)
     stuck.seconds = 3.0

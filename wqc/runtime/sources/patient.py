@@ -15,6 +15,8 @@ from wqc.runtime.sources.source import HoldingSource, Listing, Source, SourceErr
 
 T = TypeVar("T")
 AT_ONCE = 16
+LATE = 3
+"""A listing that takes so many times as long as the one before is late; until then that one stands."""
 
 
 class _Patient:
@@ -23,20 +25,30 @@ class _Patient:
         self._patience = patience
         self._listing: asyncio.Task[Listing] | None = None
         self._since = 0.0
+        self._last: Listing | None = None
+        self._took = 0.0
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._calls: set[asyncio.Task[Any]] = set()
 
     async def list(self) -> Listing:
         task = self._listing
         if task is None:
-            task = self._listing = asyncio.create_task(self._source.list())
+            task = self._listing = asyncio.create_task(self._timed())
             self._since = time.monotonic()
         await asyncio.wait({task}, timeout=self._patience)
         if not task.done():
-            raise SourceError(f"the listing isn't complete yet, after {time.monotonic() - self._since:.0f} s")
+            elapsed = time.monotonic() - self._since
+            if self._last is not None and elapsed < LATE * self._took:
+                return self._last
+            raise SourceError(f"the listing isn't complete yet, after {elapsed:.0f} s")
         if self._listing is task:
             self._listing = None
         return task.result()
+
+    async def _timed(self) -> Listing:
+        listing = await self._source.list()
+        self._last, self._took = listing, time.monotonic() - self._since
+        return listing
 
     async def get(self, name: str) -> str:
         return await self._call(partial(self._source.get, name))
