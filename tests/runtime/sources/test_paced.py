@@ -6,6 +6,7 @@ import time
 import pytest
 
 from wqc.runtime.sources.paced import QUICK, PacedSource
+from wqc.runtime.sources.patient import patient
 from wqc.runtime.sources.source import Listing, SourceError
 
 
@@ -61,6 +62,22 @@ def test_not_oftener_than_is_allowed() -> None:
             seen.update((await source.list()).versions)
             await asyncio.sleep(0.01)
         assert len(seen) <= 4
+
+    asyncio.run(ask())
+
+
+def test_long_listings_with_rests_are_never_said_to_be_late() -> None:
+    async def ask() -> None:
+        source = patient(PacedSource(Counted(QUICK), every=0.0, rest=0.5), patience=QUICK / 2)
+        seen: set[str] = set()
+        started = time.monotonic()
+        while len(seen) < 4:
+            try:
+                seen.update((await source.list()).versions)
+            except SourceError:
+                assert not seen  # only the very first has nothing to stand for it
+            await asyncio.sleep(0.05)
+            assert time.monotonic() - started < 30
 
     asyncio.run(ask())
 

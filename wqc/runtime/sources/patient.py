@@ -47,7 +47,8 @@ class _Patient:
 
     async def _timed(self) -> Listing:
         listing = await self._source.list()
-        self._last, self._took = listing, time.monotonic() - self._since
+        if listing is not self._last:  # else it may come from memory
+            self._last, self._took = listing, time.monotonic() - self._since
         return listing
 
     async def get(self, name: str) -> str:
