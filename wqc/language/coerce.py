@@ -8,9 +8,11 @@ from typing import Any, TypeVar
 from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.mistakes import names, params, values
 from wqc.diagnostics.source import Span
+from wqc.diagnostics.suggestion import nearest
 from wqc.language import measures, syntax
 from wqc.language.calls import read_call
 from wqc.language.describe import type_words, value_words
+from wqc.language.hints import form_hint
 from wqc.language.schema import NAME
 from wqc.language.scope import Scope
 from wqc.language.strings import uncommented
@@ -164,7 +166,7 @@ class Coercion:
         return False
 
     def _wrong(self, value: syntax.Value, type: Type, place: Place) -> Invalid:
-        hint = _form_hint(value, type)
+        hint = form_hint(value, type)
         self.findings.append(
             values.wrong_type(place.span, place.name, type_words(type), value_words(value), place.param, hint)
         )
@@ -256,15 +258,20 @@ class Coercion:
             self._typed(item, type.inner, scope, Place(place.name, item.span, place.param))
             for item in value.items
         ]
-        if len(items) < type.least:
-            least = "at least one entry" if type.least == 1 else f"at least {type.least} entries"
-            self.findings.append(
-                values.out_of_bounds(
-                    place.span, place.name, value.span.text, f"a list of {least}", place.param
-                )
-            )
+        if self._too_few(value, len(items), type.least, "list", place):
             return INVALID
         return INVALID if any(isinstance(item, Invalid) for item in items) else tuple(items)
+
+    def _too_few(
+        self, value: syntax.ListValue | syntax.MapValue, entries: int, least: int, what: str, place: Place
+    ) -> bool:
+        if entries >= least:
+            return False
+        bounds = f"a {what} of at least " + ("one entry" if least == 1 else f"{least} entries")
+        self.findings.append(
+            values.out_of_bounds(place.span, place.name, value.span.text, bounds, place.param)
+        )
+        return True
 
     def _map(self, value: syntax.MapValue, type: MapOf, scope: Scope, place: Place) -> Any:
         typed: dict[str, Any] = {}
@@ -279,20 +286,23 @@ class Coercion:
                 valid = False
             inner = Place(f"{place.name}.{key}", entry.value.span, place.param)
             typed[key] = self._typed(entry.value, type.inner, scope, inner)
+        if self._too_few(value, len(value.entries), type.least, "map", place):
+            return INVALID
         valid = valid and not any(isinstance(item, Invalid) for item in typed.values())
         return typed if valid else INVALID
 
     def _struct(self, value: syntax.MapValue, type: Struct, scope: Scope, place: Place) -> Any:
         known = {field.name: field for field in type.fields}
         typed: dict[str, Any] = {}
-        for entry, key in self._keys(value, scope):
+        entries = self._keys(value, scope)
+        given = {key for _, key in entries}
+        for entry, key in entries:
             if isinstance(key, Invalid):
                 return INVALID
             if key not in known:
-                self.findings.append(
-                    names.unknown_attribute(entry.key.span, f"`{place.name}`", key, list(known))
-                )
-                typed[key] = INVALID
+                free = [name for name in known if name not in given and name not in typed]
+                self.findings.append(names.unknown_attribute(entry.key.span, f"`{place.name}`", key, free))
+                typed[nearest(key, free) or key] = INVALID
                 continue
             inner = Place(f"{place.name}.{key}", entry.value.span, place.param)
             typed[key] = self._typed(entry.value, known[key].type, scope, inner)
@@ -344,25 +354,6 @@ class Coercion:
 
     def _call(self, value: syntax.Call, type: CallOf, scope: Scope, place: Place) -> Any:
         return read_call(value, type, scope, place, self._typed, self.findings)
-
-
-def _form_hint(value: syntax.Value, type: Type) -> str:
-    """What to write instead, where a unit or quotes too many or too few explain it."""
-    texts = any(isinstance(choice, Text | ScriptText) for choice in getattr(type, "choices", (type,)))
-    match value:
-        case syntax.Measure() if isinstance(type, Integer | Fraction | RangeOf):
-            return "this attribute has no unit"
-        case syntax.Number() | syntax.Measure() | syntax.Constant() if texts:
-            return f'put it in quotes: "{value.span.text}"'
-        case syntax.Path() if texts:
-            return f'write "{value.text}" if the text is meant; there is no param `{value.text}`'
-        case syntax.String() if isinstance(type, Word | ReferenceTo):
-            return "write it without quotes"
-        case syntax.String() if isinstance(type, CallOf):
-            return f"did you mean `{type.functions[0]}({value.span.text})`?"
-        case syntax.String(parts=(str(text),)) if not texts and re.fullmatch(r"[\d.]+\w*|true|false", text):
-            return f"write it without quotes: {text}"
-    return ""
 
 
 _READERS: dict[type, Callable[..., Any]] = {

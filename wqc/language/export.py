@@ -109,8 +109,13 @@ def _details(takes: Type) -> Data:
             return {"functions": list(functions)}
         case ListOf(inner, least):
             return {"of": _type(inner), "least": least}
-        case MapOf(inner, keys, what):
-            return {"of": _type(inner), "keys": keys or NAME, "keys_words": what or "a name"}
+        case MapOf(inner, keys, what, least):
+            return {
+                "of": _type(inner),
+                "keys": keys or NAME,
+                "keys_words": what or "a name",
+                "least": least,
+            }
         case Struct(fields):
             return {"fields": [_attribute(field) for field in fields]}
         case Cel(result):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.mistakes import names, params, values
 from wqc.diagnostics.source import Span
+from wqc.diagnostics.suggestion import nearest
 from wqc.language import syntax
 from wqc.language.coerce import Coercion
 from wqc.language.declaration import Declaration, Given
@@ -197,15 +198,16 @@ class _Lowering:
         reader = Coercion()
         typed: dict[str, Given] = {}
         for name, (entry, scope) in entries.items():
-            if name not in known:
-                self.findings.append(
-                    names.unknown_attribute(
-                        entry.key.span, title, name, [n for n in known if n not in entries]
-                    )
-                )
+            if name in known:
+                value = reader.value(entry.value, known[name].type, scope, name)
+                typed[name] = Given(value, entry.value.span, entry.key.span, entry.value)
                 continue
-            value = reader.value(entry.value, known[name].type, scope, name)
-            typed[name] = Given(value, entry.value.span, entry.key.span, entry.value)
+            free = [n for n in known if n not in entries and n not in typed]
+            owners = _owners(name, row)
+            self.findings.append(names.unknown_attribute(entry.key.span, title, name, free, owners))
+            if not owners and (meant := nearest(name, free)):
+                # it isn't missing as well
+                typed[meant] = Given(INVALID, entry.value.span, entry.key.span, entry.value)
         self.findings += reader.findings
         return typed
 
@@ -253,6 +255,16 @@ def _broken(module: Module, declarations: tuple[Declaration, ...]) -> frozenset[
     return frozenset(
         (aliases - module.imports.keys()) | (blocks - {declaration.name for declaration in declarations})
     )
+
+
+def _owners(attribute: str, row: BlockType) -> list[str]:
+    """Other blocks that take an attribute of this name."""
+    others = (block for block in BLOCKS.values() if block is not row and row not in block.kinds)
+    return [
+        block.name
+        for block in others
+        if any(attribute == known.name for kind in (block, *block.kinds) for known in kind.attributes)
+    ]
 
 
 def _blocks(document: syntax.Document) -> list[syntax.Block]:

@@ -150,7 +150,7 @@ _AUTH = Attribute("auth", SECRET_KEY, "the credentials")
 _ARRIVES = Attribute("arrives", DurationType(), "the mean time between two new items")
 _EACH = Attribute(
     "each",
-    MapOf(Data()),
+    MapOf(Data(), least=1),
     "makes a bundle: one source per entry, in which `each` stands for the entry's value",
 )
 _FORMAT = Attribute("format", Word(("json", "text", "bytes")), "what a message's body is", "json")
@@ -353,7 +353,7 @@ SOURCE = BlockType(
             (
                 _required(
                     "items",
-                    OneOf((ListOf(NOT_EMPTY, least=1), MapOf(Data(), r"(?s).+", "not empty"))),
+                    OneOf((ListOf(NOT_EMPTY, least=1), MapOf(Data(), r"(?s).+", "not empty", least=1))),
                     "the items; the data of one without any is its name",
                 ),
                 *_COMMON_SOURCE,
@@ -560,7 +560,7 @@ SPLITTER = BlockType(
     "One stream per case; an item goes to every case that holds.",
     (
         _required("from", STREAM, "the stream"),
-        _required("cases", MapOf(Cel("bool")), "conditions by the name of their stream"),
+        _required("cases", MapOf(Cel("bool"), least=1), "conditions by the name of their stream"),
         Attribute(
             "share", MapOf(Fraction()), "the share of items for which each holds, for the rates", "1 each"
         ),
@@ -577,7 +577,7 @@ SHARDER = BlockType(
         _required("key", Cel("any"), "items of equal keys go to the same member"),
         _required(
             "shards",
-            OneOf((ListOf(ReferenceTo("shard"), least=2), MapOf(PLACES))),
+            OneOf((ListOf(ReferenceTo("shard"), least=2), MapOf(PLACES, least=2))),
             "the members, and the nodes that each runs on",
         ),
         Attribute(

@@ -93,6 +93,7 @@ class MapOf:
     inner: "Type"
     keys: str = ""
     what: str = ""
+    least: int = 0
 
 
 @dataclass(frozen=True, slots=True)

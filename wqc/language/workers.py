@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.mistakes import names
+from wqc.diagnostics.suggestion import nearest
 from wqc.language import syntax
+from wqc.language.schema import WORKER
 from wqc.language.scope import Binding, Scope
 
 
@@ -31,6 +33,8 @@ class WorkerFile:
         imported = [f"{alias}.{name}" for alias, file in self.imports.items() for name in file.workers]
         return [*self.workers, *imported]
 
+
+_TAKEN = frozenset(attribute.name for attribute in WORKER.attributes)
 
 Attributes = dict[str, tuple[syntax.Entry, Scope]]
 
@@ -68,7 +72,15 @@ def _expand(
     for parameter in base.parameters:
         if parameter.text in own:
             entry, _ = own.pop(parameter.text)
-            passed[parameter.text] = Binding(entry.value, scope, parameter.span)
+            passed[parameter.text] = Binding(entry.value, scope, entry.value.span)
+            continue
+        misspelt = nearest(
+            parameter.text, [key for key in own if key not in parameters and key not in _TAKEN]
+        )
+        if misspelt:
+            free = [name for name in parameters if name not in own and name not in passed]
+            span = own[misspelt][0].key.span
+            findings.append(names.unknown_attribute(span, f"`{block.base.text}`", misspelt, free))
         else:
             name = block.base.text
             findings.append(names.missing_argument(block.head, name, parameter.text, parameter.span))

@@ -1,0 +1,52 @@
+"""What to write instead of a value of the wrong form, where that can be told from the value."""
+
+import re
+
+from wqc.language import syntax
+from wqc.language.types import (
+    CallOf,
+    Fraction,
+    Integer,
+    ListOf,
+    RangeOf,
+    ReferenceTo,
+    ScriptText,
+    Text,
+    Type,
+    Word,
+)
+
+
+def form_hint(value: syntax.Value, type: Type) -> str:
+    """Help for a value that an attribute of `type` doesn't take; empty where nothing explains it."""
+    texts = any(isinstance(choice, Text | ScriptText) for choice in getattr(type, "choices", (type,)))
+    match value, type:
+        case syntax.Measure(), Integer() | Fraction() | RangeOf():
+            return "this attribute has no unit"
+        case ((syntax.Number() | syntax.Measure() | syntax.Constant()), _) if texts:
+            return f'put it in quotes: "{value.span.text}"'
+        case syntax.Path(), _ if texts:
+            return f'write "{value.text}" if the text is meant; there is no param `{value.text}`'
+        case syntax.String(parts=(str(text),)), Word(options) if text in options:
+            return f"write it without quotes: {text}"
+        case syntax.String(parts=(str(text),)), ReferenceTo() if re.fullmatch(r"[a-z][\w.]*", text):
+            return f"write it without quotes: {text}"
+        case syntax.String(), CallOf(functions=(function, *_), needs=("key",)):
+            return f'put it into a Secret of the namespace, and name that: `{function}("NAME", "KEY")`'
+        case syntax.String(), CallOf(functions=(function, *_)):
+            return f"did you mean `{function}({value.span.text})`?"
+        case syntax.String(parts=(str(text),)), ListOf(inner=Text()) if re.fullmatch(r"[-\w./=:, ]+", text):
+            return "did you mean `[" + ", ".join(f'"{word}"' for word in text.split()) + "]`?"
+        case syntax.String(parts=(str(text),)), _ if not texts and re.fullmatch(
+            r"[\d.]+\w*|true|false", text
+        ):
+            return f"write it without quotes: {text}"
+        case syntax.ListValue(items), Text(pattern):
+            joined = ",".join(item.span.text.strip('"') for item in items if isinstance(item, syntax.String))
+            return f'did you mean `"{joined}"`?' if re.fullmatch(pattern or "[^,]+", joined) else ""
+        case syntax.Expression(span), RangeOf():
+            bounds = re.fullmatch(r"(\w+)\s*-\s*(\w+)", span.text)
+            return f"did you mean `{bounds[1]}..{bounds[2]}`?" if bounds else ""
+        case syntax.Expression(span), ReferenceTo() if re.fullmatch(r"[a-z]\w*(-\w+)+", span.text):
+            return f"names have no `-`: did you mean `{span.text.replace('-', '_')}`?"
+    return ""
