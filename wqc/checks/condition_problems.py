@@ -46,6 +46,18 @@ FUNCTIONS = (
 )
 """The functions and macros of CEL's standard library, for suggestions."""
 
+_ELSEWHERE = {
+    "len": "size",
+    "length": "size",
+    "str": "string",
+    "float": "double",
+    "True": "true",
+    "False": "false",
+    "None": "null",
+    "nil": "null",
+}
+"""What other languages call what CEL has."""
+
 _UNDECLARED = re.compile(r"undeclared reference to '(.+?)' \(in container")
 _NO_OVERLOAD = re.compile(r"found no matching overload for '(.+)' applied to '\((.*)\)'")
 _NO_FIELDS = re.compile(r"expression of type '(.+)' cannot be the operand of a select operation")
@@ -87,9 +99,13 @@ def problems(text: ConditionText, found: Sequence[Problem], known: Sequence[str]
 
 def _undeclared(text: ConditionText, word: str, offset: int, known: Sequence[str]) -> Finding:
     path = text.path_of(word, offset)
-    if path is None:
-        hint = f"`{word}` takes other arguments" if word in FUNCTIONS else did_you_mean(word, FUNCTIONS)
-        return mistakes.undeclared_in_condition(text.before(offset), f"{word}()", hint)
+    if path is None or path.called:
+        span = text.span(path.start, path.ends[-1]) if path else text.before(offset)
+        if word in FUNCTIONS:
+            hint = f"`{word}` takes other arguments"
+        else:
+            hint = did_you_mean(_ELSEWHERE.get(word, word), FUNCTIONS)
+        return mistakes.undeclared_in_condition(span, f"{word}()", hint)
     first, *rest = path.names
     if first == "item" and rest[:1] not in ([], ["data"]):
         word, path = f"item.{rest[0]}", replace(path, ends=path.ends[:2])
@@ -104,6 +120,10 @@ def _instead(word: str, known: Sequence[str]) -> str:
         prefix, name = word, ""
     if f"param.{word.split('.')[0]}" in known:
         return f"params have `param.` before them: `param.{word.split('.')[0]}`"
+    if word in _ELSEWHERE:
+        return f"did you mean `{_ELSEWHERE[word]}`?"
+    if f"item.{word.split('.')[0]}" in ITEM_VARIABLES:
+        return f"did you mean `item.{word}`?"
     names = [each for each in known if each.rpartition(".")[0] == prefix]
     if prefix == "item":
         names = list(ITEM_VARIABLES)

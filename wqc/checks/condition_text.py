@@ -72,7 +72,8 @@ class ConditionText:
         names = tuple(reference.split("."))
         for path in self.paths:
             if path.start <= offset <= path.ends[-1] and path.names[: len(names)] == names:
-                return Path(names, path.start, path.ends[: len(names)], False)
+                called = path.called and len(names) == len(path.names)
+                return Path(names, path.start, path.ends[: len(names)], called)
         return None
 
     def after_digit(self, offset: int) -> bool:
