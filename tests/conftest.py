@@ -1,5 +1,7 @@
 """What holds for all tests."""
 
+import signal
+
 import pytest
 
 from support import gobuild
@@ -7,6 +9,8 @@ from support import gobuild
 
 def pytest_configure(config: pytest.Config) -> None:
     """Builds that take minutes are told at once, past the capture of output."""
+    # A shell's background job ignores interrupts, and so would all that the tests start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     if terminal:
         gobuild.announce = lambda line: terminal.write_line(f"\n{line}")
