@@ -109,6 +109,7 @@ lock: $(VENV)/dev.stamp
 	$(COMPILE) pyproject.toml -o requirements/runtime.lock
 	$(COMPILE) pyproject.toml --group dev -o requirements/dev.lock
 	$(COMPILE) --group go -o requirements/go.lock
+	$(COMPILE) --group vision --no-deps -o requirements/vision.lock
 	$(COMPILE) --group checkov -o requirements/checkov.lock
 
 clean:

@@ -32,23 +32,23 @@ class Asked:
     status: int
 
 
-def asked_by(log: Path, namespace: str, account: str) -> set[Asked]:
-    """A watch is there once it ended."""
-    user = f"system:serviceaccount:{namespace}:{account}"
-    found = set()
+def asked_by(log: Path, namespace: str) -> dict[str, set[Asked]]:
+    """By service account of the namespace. A watch is there once it ended."""
+    prefix = f"system:serviceaccount:{namespace}:"
+    found: dict[str, set[Asked]] = {}
     for line in log.read_text().splitlines():
         event = json.loads(line)
-        if event["user"]["username"] != user:
+        user: str = event["user"]["username"]
+        if not user.startswith(prefix):
             continue
         about = event.get("objectRef", {})
-        kind = "/".join(filter(None, (about.get("resource"), about.get("subresource"))))
-        found.add(
-            Asked(
-                event["verb"],
-                about.get("apiGroup", ""),
-                kind,
-                about.get("name", ""),
-                event["responseStatus"]["code"],
-            )
+        resource = "/".join(filter(None, (about.get("resource", ""), about.get("subresource", ""))))
+        asked = Asked(
+            event["verb"],
+            about.get("apiGroup", ""),
+            resource,
+            about.get("name", ""),
+            event["responseStatus"]["code"],
         )
+        found.setdefault(user.removeprefix(prefix), set()).add(asked)
     return found

@@ -11,7 +11,9 @@ from cluster.control_plane import ControlPlane
 from cluster.controllers import TUNED, start_controllers
 from cluster.given_cluster import GivenCluster, given_kubeconfig
 from cluster.real_node import RealNode
+from cluster.runtime_image import runtime_image
 from cluster.simulated_nodes import start_simulated_nodes
+from support.need import unavailable
 
 
 @contextmanager
@@ -54,3 +56,12 @@ def real_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealNode | G
         yield node
     finally:
         node.stop()
+
+
+@pytest.fixture(scope="session")
+def runtime_node(real_node: RealNode | GivenCluster, tmp_path_factory: pytest.TempPathFactory) -> RealNode:
+    """The node on this machine, with the runtime image under the name that the compiler writes."""
+    if not isinstance(real_node, RealNode):
+        unavailable("volumes are folders of this machine here: unset WQC_TEST_KUBECONFIG")
+    real_node.load_image(runtime_image(tmp_path_factory.mktemp("runtime-image")))
+    return real_node

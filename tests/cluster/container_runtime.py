@@ -57,16 +57,16 @@ class ContainerRuntime:
         root = self.folder / "pause"
         root.mkdir(exist_ok=True)
         shutil.copy(built(PAUSE), root / "pause")
-        self.load_image(Image(PAUSE_IMAGE, [root], ["/pause"]))
+        self.load_image(Image([PAUSE_IMAGE], [root], ["/pause"]))
 
     def load_image(self, image: Image) -> None:
-        """Pods can use it by its name from then on."""
+        """Pods can use it by its names from then on."""
         archive = self.folder / "image.tar"
         write_image(archive, image, os.uname().machine)
         done = self._ctr("images", "import", str(archive))
         archive.unlink()
         if done.returncode:
-            raise RuntimeError(f"image {image.name}: {done.stderr}")
+            raise RuntimeError(f"image {image.names[0]}: {done.stderr}")
 
     def stop(self) -> None:
         """Ends every container, containerd, and the networks of the pods."""

@@ -22,7 +22,7 @@ class GivenCluster:
         self.kubeconfig = kubeconfig
 
     def load_image(self, image: Image) -> None:
-        """Pods can use it by its name from then on."""
+        """Pods can use it by its names from then on."""
         loader = os.environ.get("WQC_TEST_LOAD_IMAGE")
         if not loader:
             unavailable("set WQC_TEST_LOAD_IMAGE to what loads an image archive, beside WQC_TEST_KUBECONFIG")

@@ -16,9 +16,9 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 @dataclass(frozen=True)
 class Image:
-    """`name` is a full one with a tag. Each of `layers` is a folder, over the one before."""
+    """`names` are full ones with a tag. Each of `layers` is a folder, over the one before."""
 
-    name: str
+    names: Sequence[str]
     layers: Sequence[Path]
     command: Sequence[str]
     user: str = ""
@@ -47,7 +47,7 @@ def write_image(archive: Path, image: Image, machine: str) -> None:
         }
         config_text = json.dumps(config).encode()
         config_name = hashlib.sha256(config_text).hexdigest() + ".json"
-        manifest = [{"Config": config_name, "RepoTags": [image.name], "Layers": names}]
+        manifest = [{"Config": config_name, "RepoTags": list(image.names), "Layers": names}]
         _add(tar, config_name, io.BytesIO(config_text))
         _add(tar, "manifest.json", io.BytesIO(json.dumps(manifest).encode()))
 

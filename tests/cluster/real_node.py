@@ -75,7 +75,7 @@ class RealNode:
         self.lock.close()
 
     def load_image(self, image: Image) -> None:
-        """Pods can use it by its name from then on."""
+        """Pods can use it by its names from then on."""
         self.runtime.load_image(image)
 
     def _part(self, name: str) -> Path:

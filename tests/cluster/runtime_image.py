@@ -31,7 +31,7 @@ def runtime_image(folder: Path) -> Image:
     program.parent.mkdir(parents=True)
     program.write_text(PROGRAM)
     program.chmod(0o755)
-    return Image(NAME, [interpreter_layer(), packages, own], ["wqc-runtime"], USER, ENVIRONMENT)
+    return Image([NAME], [interpreter_layer(), packages, own], ["wqc-runtime"], USER, ENVIRONMENT)
 
 
 def _install_lock(root: Path) -> None:

@@ -16,6 +16,7 @@ import yaml
 from cluster.client import Client
 from cluster.real_node import NAME as NODE
 from cluster.real_node import RealNode
+from wqc.contract.names import object_name
 from wqc.runtime.ledger import read_segment
 from wqc.runtime.stores.store import Segment
 
@@ -31,7 +32,8 @@ class System:
         self.node = node
         self.client = Client(node.kubeconfig)
         self.workflow = workflow
-        self.namespace = f"test-{workflow}".replace("_", "-")
+        self.object_name = object_name(workflow)
+        self.namespace = f"test-{self.object_name}"
         self.folder = folder
         self._create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}})
         for claim, path in volumes.items():
@@ -39,11 +41,11 @@ class System:
 
     # --- what a user does ---
 
-    def apply(self, source: Path, periods: str = "") -> None:
+    def apply(self, source: Path, periods: str = "", *options: str) -> None:
         """Build the `.wq` file and apply what came out; `periods` shortens the manager's."""
-        built = [sys.executable, "-m", "wqc", "build", str(source), "-o", str(self.folder / "out")]
-        self._run(built)
-        target = self.folder / "out" / self.workflow.replace("_", "-")
+        out = str(self.folder / "out")
+        self._run([sys.executable, "-m", "wqc", "build", str(source), "-o", out, *options])
+        target = self.folder / "out" / self.workflow
         if periods:
             target = self._overlay(target, periods)
         self.kubectl("apply", "-k", str(target))
@@ -69,6 +71,12 @@ class System:
         assert answer.status == 200, answer.body
         found: list[dict[str, Any]] = answer.body["items"]
         return found
+
+    def manager(self) -> str:
+        """The name of the manager's pod that is ready; "" if none is, or more than one."""
+        pods = self.listed("pods", "app.kubernetes.io/component=manager")
+        ready = [pod["metadata"]["name"] for pod in pods if _is_ready(pod)]
+        return ready[0] if len(ready) == 1 else ""
 
     def jobs(self, queue: str) -> list[dict[str, Any]]:
         return self.listed("batch/v1/jobs", f"wqc/queue={queue}")
@@ -163,6 +171,11 @@ class System:
         done = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, timeout=120)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
+
+
+def _is_ready(pod: dict[str, Any]) -> bool:
+    conditions = pod["status"].get("conditions", [])
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
 
 
 def item_of(job: dict[str, Any]) -> dict[str, Any]:

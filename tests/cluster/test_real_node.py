@@ -21,7 +21,7 @@ def busybox(real_node: RealNode, tmp_path_factory: pytest.TempPathFactory) -> st
     shutil.copy(program, root / "bin" / "busybox")
     for name in ("sh", "nslookup", "sleep"):
         (root / "bin" / name).symlink_to("busybox")
-    real_node.load_image(Image(IMAGE, [root], ["/bin/sh"]))
+    real_node.load_image(Image([IMAGE], [root], ["/bin/sh"]))
     return IMAGE
 
 

@@ -1,5 +1,6 @@
 """Workflows on a real node, as their users bring them there; what comes out is what the words promise."""
 
+import json
 import os
 import re
 import shutil
@@ -13,46 +14,40 @@ import pytest
 
 from cluster.audit import asked_by
 from cluster.image import Image
-from cluster.interpreter import copy_libraries, program
+from cluster.interpreter import copy_libraries
 from cluster.real_node import RealNode
-from cluster.runtime_image import runtime_image
 from cluster.system import System, item_of
-from support.need import unavailable
+from cluster.workers import shell_image, shell_layer
 
+SYSTEMS = Path(__file__).parent / "systems"
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FFMPEG = imageio_ffmpeg.get_ffmpeg_exe()
 
 
-@pytest.fixture(scope="module")
-def node(real_node: RealNode, tmp_path_factory: pytest.TempPathFactory) -> RealNode:
-    """With the runtime image, under the name that the compiler writes."""
-    if not isinstance(real_node, RealNode):
-        unavailable("volumes of a node on this machine; unset WQC_TEST_KUBECONFIG")
-    real_node.load_image(runtime_image(tmp_path_factory.mktemp("runtime-image")))
-    return real_node
+SHORT = "listing=0.5 flush=1 backoff=1"
+
+
+def asks_for_what_it_may(system: System) -> None:
+    """The manager was refused nothing, and nobody else of the workflow has asked the API server anything."""
+    asked = asked_by(system.node.control_plane.audit_log, system.namespace)
+    assert set(asked) == {f"{system.object_name}-manager"}
+    (requests,) = asked.values()
+    assert [each for each in requests if each.status in (401, 403)] == []
+    assert {("create", "jobs"), ("patch", "jobs")} <= {(each.verb, each.resource) for each in requests}
 
 
 # --- thumbnails ---
 
 
 @pytest.fixture(scope="module")
-def ffmpeg(node: RealNode, tmp_path_factory: pytest.TempPathFactory) -> str:
+def ffmpeg(runtime_node: RealNode, tmp_path_factory: pytest.TempPathFactory) -> str:
     """ffmpeg and a shell, under the example's name."""
     name = "docker.io/jrottenberg/ffmpeg:7.1-alpine"
-    root = tmp_path_factory.mktemp("ffmpeg")
-    shell_layer(root)
+    root = shell_layer(tmp_path_factory.mktemp("ffmpeg"))
     shutil.copy(FFMPEG, root / "bin" / "ffmpeg")
     copy_libraries(root)
-    node.load_image(Image(name, [root], ["ffmpeg"]))
+    runtime_node.load_image(Image([name], [root], ["ffmpeg"]))
     return name
-
-
-def shell_layer(root: Path) -> None:
-    busybox = program("busybox", "busybox, statically linked (Debian: busybox-static)")
-    (root / "bin").mkdir()
-    shutil.copy(busybox, root / "bin" / "busybox")
-    for name in ("sh", "cat", "sleep", "mkdir", "mv", "date"):
-        (root / "bin" / name).symlink_to("busybox")
 
 
 def clip(path: Path, frames: int) -> None:
@@ -80,9 +75,9 @@ def picture(path: Path, frame: int = 0) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def test_films_become_thumbnails(node: RealNode, ffmpeg: str, tmp_path: Path) -> None:
+def test_films_become_thumbnails(runtime_node: RealNode, ffmpeg: str, tmp_path: Path) -> None:
     media = tmp_path / "media"
-    system = System(node, "thumbnails", tmp_path, {"media": media})
+    system = System(runtime_node, "thumbnails", tmp_path, {"media": media})
     films = {"cats": 250, "dogs": 100, "two words": 201}
     for name, frames in films.items():
         clip(media / f"{name}.mp4", frames)
@@ -110,6 +105,48 @@ def test_films_become_thumbnails(node: RealNode, ffmpeg: str, tmp_path: Path) ->
     assert system.attempts("thumbs") == Counter(f"{name}.mp4" for name in films)
     assert all(item_of(job)["attempt"] == 1 for job in system.jobs("thumbs"))
     assert sorted(system.recorded("thumbs").values()) == [1] * 4
-    asked = asked_by(node.control_plane.audit_log, system.namespace, "thumbnails-manager")
-    assert [each for each in asked if each.status in (401, 403)] == []
-    assert {(each.verb, each.resource) for each in asked} >= {("create", "jobs"), ("patch", "jobs")}
+    asks_for_what_it_may(system)
+
+
+# --- a copier, a splitter and a merger ---
+
+
+def test_letters_are_copied_split_and_merged(runtime_node: RealNode, tmp_path: Path) -> None:
+    shell_image(runtime_node, "registry.example.com/clerk:1", tmp_path / "image")
+    out = tmp_path / "out-volume"
+    system = System(runtime_node, "letters", tmp_path, {"out": out})
+    system.apply(SYSTEMS / "letters.wq", SHORT)
+    expected = {"archive": 4, "home": 1, "office": 2, "long": 1, "known_filed": 3}
+    for queue, count in expected.items():
+        system.wait(f"{queue} is done", lambda: system.finished(queue) == count)  # noqa: B023
+    places = {"archive": "acdn", "home": "a", "office": "cd", "long": "d", "known": "acd"}
+    files = {f"{id}.{place}" for place, ids in places.items() for id in ids}
+    assert {path.name for path in out.iterdir()} == files | {"d.tried"}
+    assert json.loads((out / "c.office").read_text()) == {"id": "c", "to": "office", "pages": 3}
+    # the first attempt at d failed, and only there
+    assert system.attempts("archive") == {"a b": 1, "$(c)": 1, "d/e": 2, "nowhere": 1}
+    assert system.attempts("known_filed") == {"home:a b": 1, "office:$(c)": 1, "office:d/e": 1}
+    asks_for_what_it_may(system)
+
+
+# --- an upgrade while Jobs run ---
+
+
+def test_an_upgrade_leaves_running_jobs_alone(runtime_node: RealNode, tmp_path: Path) -> None:
+    shell_image(runtime_node, "registry.example.com/clerk:1", tmp_path / "image")
+    out = tmp_path / "out-volume"
+    system = System(runtime_node, "slow", tmp_path, {"out": out})
+    system.apply(SYSTEMS / "slow.wq", SHORT)
+    system.wait("two run", lambda: len(list(out.glob("*.begun"))) == 2)
+    running = {job["metadata"]["uid"] for job in system.jobs("naps")}
+    before = system.manager()
+    system.apply(SYSTEMS / "slow.wq", SHORT, "--param", "label=two")
+    system.wait("another manager is ready", lambda: system.manager() not in ("", before))
+    (out / "go").touch()
+    system.wait("all are done", lambda: system.finished("naps") == 4)
+    said = {path.name: path.read_text().split() for path in out.glob("?.*")}
+    labels = Counter(tuple(said[f"{name}.{what}"]) for name in "abcd" for what in ("begun", "done"))
+    assert labels == {("one",): 4, ("two",): 4}
+    assert running <= {job["metadata"]["uid"] for job in system.jobs("naps")}
+    assert system.attempts("naps") == dict.fromkeys("abcd", 1)
+    asks_for_what_it_may(system)
