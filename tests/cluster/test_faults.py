@@ -20,6 +20,7 @@ from wqc.runtime.graph import Port
 from wqc.runtime.ledger import read_segment
 from wqc.runtime.manager import Manager
 from wqc.runtime.sources.items import ItemsSource
+from wqc.runtime.stores.kubernetes.state import KubernetesStateStore
 from wqc.runtime.stores.kubernetes.store import KubernetesStore
 from wqc.runtime.stores.kubernetes.transport import ApiError, Transport
 from wqc.runtime.workflow import Workflow
@@ -93,7 +94,8 @@ def test_a_server_that_fails_a_quarter_of_all_requests(simulated_cluster: Client
         workflow.queue("second", workflow.queue("first", workflow.source("names")))
         transport = Faulty(simulated_cluster.api, seed)
         store = KubernetesStore(transport, namespace, "faults", lambda: True)
-        manager = Manager(workflow, store, {Port("names"): ItemsSource(names)}, QUICK)
+        state = KubernetesStateStore(transport, namespace, "faults")
+        manager = Manager(workflow, store, state, {Port("names"): ItemsSource(names)}, QUICK)
         run = asyncio.create_task(manager.run())
         try:
             async with asyncio.timeout(150):
@@ -111,6 +113,7 @@ def test_a_server_that_fails_a_quarter_of_all_requests(simulated_cluster: Client
             run.cancel()
             await asyncio.gather(run, return_exceptions=True)
             await store.close()
+            await state.close()
 
     transport, recorded = asyncio.run(scenario())
     assert {"refused", "busy", "broken", "unanswered"} <= transport.faults.keys()

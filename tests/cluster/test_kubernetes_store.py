@@ -11,8 +11,10 @@ from cluster.client import Client
 from support.localrun import job_template, queue_files
 from support.store_suite import StoreSuite, manifest, opened
 from wqc.runtime.stores.job import Job
+from wqc.runtime.stores.kubernetes.state import KubernetesStateStore
 from wqc.runtime.stores.kubernetes.store import KubernetesStore
 from wqc.runtime.stores.kubernetes.transport import Transport
+from wqc.runtime.stores.state import StateStore
 from wqc.runtime.stores.store import Changed, ForeignJob, Gone, JobStore
 
 NAMESPACE = "stores"
@@ -24,6 +26,9 @@ class ClusterWorld:
 
     def open(self) -> JobStore:
         return KubernetesStore(Transport(self.client.api), NAMESPACE, "demo", lambda: True)
+
+    def state(self) -> StateStore:
+        return KubernetesStateStore(Transport(self.client.api), NAMESPACE, "demo")
 
     def template(self, result: str = "", code: int = 0, takes: float = 0.0) -> dict[str, Any]:
         template: dict[str, Any] = yaml.safe_load(job_template("true"))

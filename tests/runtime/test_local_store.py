@@ -9,16 +9,22 @@ import yaml
 
 from support.localrun import job_template, queue_files
 from support.store_suite import StoreSuite, manifest, opened
+from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import InUse, LocalStore
+from wqc.runtime.stores.state import StateStore
 from wqc.runtime.stores.store import JobStore
 
 
 class LocalWorld:
     def __init__(self, state: Path) -> None:
-        self.state = state
+        self.state_folder = state
 
     def open(self) -> JobStore:
-        return LocalStore(self.state, {"work": queue_files("work", "true")}, {})
+        return LocalStore(self.state_folder, {"work": queue_files("work", "true")}, {})
+
+    def state(self) -> StateStore:
+        self.state_folder.mkdir(exist_ok=True)
+        return LocalStateStore(self.state_folder)
 
     def template(self, result: str = "", code: int = 0, takes: float = 0.0, **pod: Any) -> dict[str, Any]:
         script = f"sleep {takes}; printf %s '{result}' > \"$WORK_RESULT_FILE\"; exit {code}"

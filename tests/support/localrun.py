@@ -13,6 +13,7 @@ from wqc.runtime.manager import Manager, Status
 from wqc.runtime.periods import Periods
 from wqc.runtime.sources.items import ItemsSource
 from wqc.runtime.sources.source import Source
+from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
 from wqc.runtime.stores.store import QueueFiles
 from wqc.runtime.workflow import Workflow
@@ -74,7 +75,7 @@ async def until_idle(
         Port(*name.split(".")): ItemsSource(each) if isinstance(each, list | dict) else each
         for name, each in sources.items()
     }
-    manager = Manager(workflow, store, opened, QUICK)
+    manager = Manager(workflow, store, LocalStateStore(state), opened, QUICK)
     run = asyncio.create_task(manager.run())
     try:
         async with asyncio.timeout(timeout):

@@ -11,6 +11,7 @@ from wqc.contract.names import item_hash, job_name, object_name
 from wqc.contract.settings import Lane, Parallelism
 from wqc.runtime.attempt import Identity, job_manifest
 from wqc.runtime.stores.job import Job
+from wqc.runtime.stores.state import Conflict, State, StateStore
 from wqc.runtime.stores.store import AlreadyExists, Change, Changed, Gone, JobStore, Listed, Segment
 
 PREFIX = "demo-work"
@@ -21,6 +22,8 @@ class World(Protocol):
     """A place where Jobs run, with a queue `work` of a workflow `demo`; stores come and go."""
 
     def open(self) -> JobStore: ...
+
+    def state(self) -> StateStore: ...
 
     def template(self, result: str = "", code: int = 0, takes: float = 0.0) -> dict[str, Any]:
         """job.yaml of a worker that takes so long, writes the result, and exits with the code."""
@@ -207,5 +210,52 @@ class StoreSuite:
                 found = await store.get("work", made.job)
                 assert found is not None
                 assert found.done
+
+        self.run(scenario())
+
+    def test_the_state_is_kept_and_told_to_whoever_follows_it(self, world: World) -> None:
+        async def scenario() -> None:
+            mine, others = world.state(), world.state()
+            before = await mine.read()
+            latest = State({"not": "yet"})
+
+            async def follow() -> None:
+                nonlocal latest
+                async for state in mine.changes():
+                    latest = state
+
+            async def until(entries: dict[str, str]) -> State:
+                while latest.entries != entries:
+                    await asyncio.sleep(0.05)
+                return latest
+
+            following = asyncio.create_task(follow())
+            try:
+                assert await until({}) == before
+                first = await others.write({"paused.work": "", "request.1": "☃\n"})
+                assert await until({"paused.work": "", "request.1": "☃\n"}) == first
+                second = await mine.write({"paused.work": None, "note": "x"}, first.version)
+                assert second.entries == {"request.1": "☃\n", "note": "x"}
+                assert await until({"request.1": "☃\n", "note": "x"}) == second == await others.read()
+                for stale in (first.version, ""):
+                    with pytest.raises(Conflict):
+                        await others.write({"note": "y"}, stale)
+                assert await others.read() == second
+                last = await others.write({"request.1": None, "note": None, "never": None})
+                assert await until({}) == last
+            finally:
+                following.cancel()
+                await asyncio.gather(following, return_exceptions=True)
+                await mine.close()
+                await others.close()
+
+        self.run(scenario())
+
+    def test_of_many_who_write_the_state_at_once_each_is_heard(self, world: World) -> None:
+        async def scenario() -> None:
+            stores = [world.state() for _ in range(8)]
+            await asyncio.gather(*(store.write({f"n{number}": "x"}) for number, store in enumerate(stores)))
+            assert (await stores[0].read()).entries == {f"n{number}": "x" for number in range(8)}
+            await stores[0].write({f"n{number}": None for number in range(8)})
 
         self.run(scenario())

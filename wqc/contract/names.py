@@ -23,6 +23,9 @@ DONE_LABEL = "wqc/done"
 LEDGER_LABEL = "wqc/ledger"
 """On a ConfigMap with hashes of finished items: the queue's name."""
 
+STATE = "state"
+"""WORKFLOW-state is the ConfigMap of what isn't in git: pauses, requests."""
+
 ITEM_ANNOTATION = "wqc/item"
 """On a Job: the item's name, version, round, attempt and failures as JSON. On its pod: the item's data as
 JSON.

@@ -40,6 +40,8 @@ class Attempts:
     due: float = 0.0
     """When the next attempt may start, on the monotonic clock."""
     reason: str = ""
+    renewed: str = ""
+    """The failed Job after which a person wants a new round."""
 
     @property
     def latest(self) -> Job:

@@ -22,6 +22,7 @@ from wqc.runtime.sources.opening import open_source
 from wqc.runtime.sources.source import Source, SourceError
 from wqc.runtime.stores.kubernetes.connection import NoCluster, connect
 from wqc.runtime.stores.kubernetes.lease import Lease, LeaseLost
+from wqc.runtime.stores.kubernetes.state import KubernetesStateStore
 from wqc.runtime.stores.kubernetes.store import KubernetesStore
 from wqc.runtime.workflow import SourceNode, Workflow
 
@@ -50,7 +51,8 @@ async def _run(workflow: Workflow) -> None:
     name = object_name(workflow.name, "manager")
     lease = Lease(transport, namespace, name, holder, max(1, round(periods.lease)))
     store = KubernetesStore(transport, namespace, workflow.name, lambda: lease.is_held)
-    managing = Manager(workflow, store, sources, periods)
+    state = KubernetesStateStore(transport, namespace, workflow.name, lambda: lease.is_held, store.owners)
+    managing = Manager(workflow, store, state, sources, periods)
     loop = asyncio.get_running_loop()
     port = int(os.environ.get("WQC_PORT", MANAGER_PORT))
     server = HttpServer("", port, Probes(workflow.name, managing.status, loop).respond)
@@ -69,6 +71,7 @@ async def _run(workflow: Workflow) -> None:
         stopping.cancel()
         await asyncio.gather(manager, stopping, return_exceptions=True)
         await store.close()
+        await state.close()
         await lease.release()
         server.close()
         for source in sources.values():

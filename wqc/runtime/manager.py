@@ -11,6 +11,7 @@ import yaml
 
 from wqc.contract.names import object_name
 from wqc.patterns.item import Item
+from wqc.runtime.desk import Desk
 from wqc.runtime.feed import Feed
 from wqc.runtime.graph import FAILED, Port, Stuck
 from wqc.runtime.ledger import Ledger
@@ -22,6 +23,7 @@ from wqc.runtime.queue import Queue, QueueStatus
 from wqc.runtime.settings import read_queue_settings
 from wqc.runtime.sources.source import Source
 from wqc.runtime.stores.job import Job
+from wqc.runtime.stores.state import StateStore
 from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed, Refused, Unsure
 from wqc.runtime.text import decode
 from wqc.runtime.workflow import Workflow
@@ -45,11 +47,17 @@ class Status:
 
 class Manager:
     def __init__(
-        self, workflow: Workflow, store: JobStore, sources: Mapping[Port, Source], periods: Periods
+        self,
+        workflow: Workflow,
+        store: JobStore,
+        state: StateStore,
+        sources: Mapping[Port, Source],
+        periods: Periods,
     ) -> None:
         self._workflow = workflow
         self._graph = workflow.graph
         self._store = store
+        self._state = state
         self._sources = sources
         self._periods = periods
         self._queues: dict[str, Queue] = {}
@@ -62,6 +70,9 @@ class Manager:
             self._queues[name] = await self._patiently(name)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._watch())
+            desk = Desk(self._state, self._queues, self._periods)
+            tasks.create_task(desk.run())
+            await desk.opened.wait()
             await self._listed.wait()
             await asyncio.gather(*(queue.load() for queue in self._queues.values()))
             for port, source in self._sources.items():

@@ -18,6 +18,7 @@ from wqc.patterns.item import Item
 from wqc.runtime.book import Attempts, Book
 from wqc.runtime.failure import failure_text
 from wqc.runtime.graph import FAILED, Port, Stuck
+from wqc.runtime.held import Held
 from wqc.runtime.ledger import DamagedLedger, Ledger
 from wqc.runtime.logs import log
 from wqc.runtime.origin import Offer, Origin
@@ -87,6 +88,8 @@ class Queue:
         self._wake = asyncio.Event()
         self._ledger_loaded = False
         self._sure = False
+        self._paused = False
+        self.held = Held(self._book, ledger, self._wake.set)
 
     # --- what others tell it ---
 
@@ -111,6 +114,11 @@ class Queue:
 
     def look_again(self) -> None:
         """What kept it from starting something may be over."""
+        self._wake.set()
+
+    def pause(self, paused: bool) -> None:
+        """A person wants it to start nothing, or to go on."""
+        self._paused = paused
         self._wake.set()
 
     def learn(self, change: Listed | Changed | Gone) -> None:
@@ -140,11 +148,16 @@ class Queue:
         return self._sure and self._ledger_loaded
 
     @property
+    def has_judged(self) -> bool:
+        """All that it was told about is judged: it is known which items are held."""
+        return self.knows and not self._changed
+
+    @property
     def idle(self) -> bool:
         """Nothing is left to do about the items that it has."""
         unfinished = self._book.count("active", "stray", "retry", "recording", "finishing")
         handing = any(not _is_held(attempts) for attempts in self._book.at("handing"))
-        return self.knows and not (unfinished or handing or self._starter.waiting or self._changed)
+        return self.has_judged and not (unfinished or handing or self._starter.waiting)
 
     @property
     def stuck(self) -> list[Stuck]:
@@ -325,7 +338,9 @@ class Queue:
         if not self._ledger_loaded:
             return "its ledger isn't read"
         if self._settings.paused:
-            return "paused"
+            return "paused in the workflow's file"
+        if self._paused:
+            return "paused by wqc pause"
         if self._book.count("dead") >= self._settings.failed_limit:
             return f"{self._settings.failed_limit} items failed"
         if self._book.count("handing") >= self._settings.handover:

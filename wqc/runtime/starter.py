@@ -163,7 +163,8 @@ class Starter:
 
     async def _again(self, attempts: Attempts, lane: Lane) -> None:
         job = attempts.latest
-        if job.attempt >= MOST_ATTEMPTS:
+        renewed = attempts.renewed == job.job
+        if job.attempt >= MOST_ATTEMPTS and not renewed:
             attempts.due = float("inf")
             self._report(
                 attempts.key, f"{job.name}: {MOST_ATTEMPTS} attempts are lost; no name is left for more"
@@ -171,6 +172,8 @@ class Starter:
             return
         counted = isinstance(verdict(job, self._settings), ItemFailed)
         identity = Identity(job.name, job.version, job.round, job.attempt + 1, job.failures + counted)
+        if renewed:
+            identity = Identity(job.name, job.version, job.round + 1, 1, 0)
         try:
             following = await self._create(identity, lane, job.data)
         except (ItemTooLarge, ForeignJob) as error:

@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass, replace
 
-from wqc.contract.names import object_name
+from wqc.contract.names import STATE, object_name
 from wqc.emit.objects.metadata import Metadata, of_workflow
 from wqc.emit.objects.workers import SERVICE_ACCOUNT
 from wqc.model.nodes import Queue
 from wqc.model.workflow import Workflow
 
 MANAGER = "manager"
-STATE = "state"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ def _rules(workflow: Workflow) -> tuple[Rule, ...]:
             ("create", "delete", "list"),
         ),
         Rule("the queues' settings, and what isn't in git", "", "configmaps", ("get",), own),
-        Rule("", "", "configmaps", ("get", "patch", "update"), (state,)),
+        Rule("", "", "configmaps", ("get", "patch", "watch"), (state,)),
         Rule("one manager at a time", "coordination.k8s.io", "leases", ("create",)),
         Rule("", "coordination.k8s.io", "leases", ("get", "update"), (lease,)),
     ]

@@ -232,6 +232,10 @@ class KubernetesStore:
             raise Refused("this manager doesn't hold the lease")
         return await self._transport.ask(method, path, body=body, content_type=content_type)
 
+    def owners(self) -> list[dict[str, Any]]:
+        """The queues' objects; an object of theirs together goes away with the last of them."""
+        return list(self._owners.values())
+
     # --- what the watches tell ---
 
     def _is_ours(self, metadata: Metadata) -> bool:

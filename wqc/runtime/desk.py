@@ -1,0 +1,91 @@
+"""Where the manager takes people's requests: pauses at once, the others each exactly once."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+
+from wqc.runtime.logs import log
+from wqc.runtime.pause import Pause
+from wqc.runtime.periods import Periods
+from wqc.runtime.queue import Queue
+from wqc.runtime.requests import KEPT, Request, encode, is_paused, requests
+from wqc.runtime.stores.state import Conflict, State, StateStore
+from wqc.runtime.stores.store import Refused
+
+LOOK = 0.5
+"""Seconds between two looks at how far the open requests are."""
+
+
+class Desk:
+    def __init__(self, store: StateStore, queues: Mapping[str, Queue], periods: Periods) -> None:
+        self._store = store
+        self._queues = queues
+        self._state = State()
+        self._changed = asyncio.Event()
+        self._pause = Pause("", periods)
+        self.opened = asyncio.Event()
+        """It is known which queues are paused: they may start."""
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._follow())
+            tasks.create_task(self._work())
+
+    async def _follow(self) -> None:
+        async for state in self._store.changes():
+            self._state = state
+            for name, queue in self._queues.items():
+                queue.pause(is_paused(state.entries, name))
+            self._changed.set()
+            self.opened.set()
+
+    async def _work(self) -> None:
+        while True:
+            waits = any(not each or not each.done for each in requests(self._state.entries).values())
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), LOOK if waits else None)
+            self._changed.clear()
+            for key, request in requests(self._state.entries).items():
+                if not self._pause.over:
+                    break
+                try:
+                    await self._advance(key, request)
+                    self._pause.succeeded()
+                except Refused as refused:
+                    self._pause.refused(refused)
+                except Conflict:
+                    break  # what changed is on its way here
+
+    async def _advance(self, key: str, request: Request | None) -> None:
+        if request is None:
+            log(logging.WARNING, "a request can't be read and is dropped", request=key)
+            await self._write({key: None})
+        elif not request.done:
+            queue = self._queues.get(request.queue)
+            if queue is None:
+                await self._finish(key, replace(request, jobs=(), missing=request.items or ()))
+            elif queue.has_judged:
+                await self._carry_out(key, request, queue)
+
+    async def _carry_out(self, key: str, request: Request, queue: Queue) -> None:
+        if request.jobs is None:
+            jobs, missing = queue.held.find(request.items)
+            request = replace(request, jobs=jobs, missing=missing)
+            await self._write({key: encode(request)})
+        jobs = request.jobs or ()
+        left = queue.held.retry(jobs) if request.action == "retry" else queue.held.discard(jobs)
+        if not left:
+            await self._finish(key, request)
+
+    async def _finish(self, key: str, request: Request) -> None:
+        count = len(request.jobs or ())
+        log(logging.INFO, f"{request.action} is done", queue=request.queue, items=count)
+        done = [each for each, other in requests(self._state.entries).items() if other and other.done]
+        old: dict[str, str | None] = dict.fromkeys(done[: max(0, len(done) + 1 - KEPT)])
+        finished = replace(request, items=None, jobs=(), count=count, done=True)
+        await self._write({**old, key: encode(finished)})
+
+    async def _write(self, changes: Mapping[str, str | None]) -> None:
+        self._state = await self._store.write(changes, self._state.version)

@@ -1,0 +1,70 @@
+"""What people ask of a queue, as entries of the workflow's state.
+
+paused.QUEUE   there while a person wants the queue to start nothing
+request.ID     one thing to be done once. A command writes it (`items`); the manager notes which failed Jobs
+               it is about (`jobs`), then carries it out, then marks it done. That a Job is named before
+               anything is done about it is what keeps a crash from doing it twice: a Job that was retried
+               or discarded isn't its item's last one any more, or the record has its item.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+from uuid import uuid4
+
+import msgspec
+
+PAUSED, REQUEST = "paused.", "request."
+KEPT = 20
+"""So many requests are kept once they are done, for whoever asked."""
+
+Action = Literal["retry", "discard"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    queue: str
+    action: Action
+    items: tuple[str, ...] | None = None
+    """Names; None for all that failed."""
+    jobs: tuple[str, ...] | None = None
+    """The failed Jobs that it is about; None until the manager has looked."""
+    missing: tuple[str, ...] = ()
+    """Items that aren't among the failed ones."""
+    done: bool = False
+    count: int = 0
+    """How many items it was about, once it is done."""
+
+
+def new_request(request: Request) -> tuple[str, str]:
+    """An entry. Keys sort by time."""
+    return f"{REQUEST}{time.time_ns():020}-{uuid4().hex[:8]}", encode(request)
+
+
+def encode(request: Request) -> str:
+    return msgspec.json.encode(request).decode()
+
+
+def decode(text: str) -> Request:
+    """Raises ValueError."""
+    try:
+        return msgspec.json.decode(text, type=Request)
+    except msgspec.MsgspecError as error:
+        raise ValueError(f"not a request: {error}") from None
+
+
+def requests(entries: Mapping[str, str]) -> dict[str, Request | None]:
+    """By key, the oldest first; None for one that can't be read."""
+    found: dict[str, Request | None] = {}
+    for key in sorted(entries):
+        if key.startswith(REQUEST):
+            try:
+                found[key] = decode(entries[key])
+            except ValueError:
+                found[key] = None
+    return found
+
+
+def is_paused(entries: Mapping[str, str], queue: str) -> bool:
+    return PAUSED + queue in entries

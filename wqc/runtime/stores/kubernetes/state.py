@@ -1,0 +1,110 @@
+"""The state as a ConfigMap, WORKFLOW-state. Nothing in git declares it, so nothing reverts it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Any
+
+from wqc.contract.names import STATE, WORKFLOW_LABEL, object_name
+from wqc.runtime.stores.kubernetes.objects import ConfigMap, ConfigMaps
+from wqc.runtime.stores.kubernetes.transport import MERGE_PATCH, ApiError, Transport
+from wqc.runtime.stores.kubernetes.watching import Followed, decoded, follow
+from wqc.runtime.stores.state import Conflict, State
+from wqc.runtime.stores.store import Refused
+
+
+class KubernetesStateStore:
+    """`may_write` is asked before each write; `owners` are the objects that it goes away with."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        namespace: str,
+        workflow: str,
+        may_write: Callable[[], bool] = lambda: True,
+        owners: Callable[[], Sequence[dict[str, Any]]] = lambda: (),
+    ) -> None:
+        self._transport = transport
+        self._workflow = workflow
+        self._may_write = may_write
+        self._owners = owners
+        self._collection = f"/api/v1/namespaces/{namespace}/configmaps"
+        self._name = object_name(workflow, STATE)
+        self._path = f"{self._collection}/{self._name}"
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def changes(self) -> AsyncIterator[State]:
+        seen: asyncio.Queue[State] = asyncio.Queue()
+        told = Followed[ConfigMap](
+            begin=lambda: None,
+            listed=lambda found: seen.put_nowait(_state(found[0]) if found else State()),
+            changed=lambda found: seen.put_nowait(_state(found)),
+            gone=lambda found: seen.put_nowait(State()),
+            unsure=lambda reason: None,  # what is written names the version that it is based on
+        )
+        query = {"fieldSelector": f"metadata.name={self._name}"}
+        following = follow(self._transport, self._collection, query, ConfigMaps, ConfigMap, told)
+        self._tasks.append(asyncio.create_task(following))
+        while True:
+            yield await seen.get()
+
+    async def read(self) -> State:
+        try:
+            return _state(decoded(await self._transport.ask("GET", self._path), ConfigMap))
+        except ApiError as error:
+            if error.status == 404:
+                return State()
+            raise Refused(str(error), error.retry_after) from None
+
+    async def write(self, changes: Mapping[str, str | None], version: str | None = None) -> State:
+        if not self._may_write():
+            raise Refused("this manager doesn't hold the lease")
+        try:
+            return await self._create_or_patch(changes, version)
+        except ApiError as error:
+            if error.status in (404, 409):
+                raise Conflict(str(error)) from None
+            raise Refused(str(error), error.retry_after) from None
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _create_or_patch(self, changes: Mapping[str, str | None], version: str | None) -> State:
+        if version == "":
+            return await self._create(changes)
+        try:
+            return await self._patch(changes, version)
+        except ApiError as error:
+            if error.status != 404 or version:
+                raise
+        try:
+            return await self._create(changes)
+        except ApiError as error:
+            if error.status != 409:
+                raise
+        return await self._patch(changes, version)
+
+    async def _patch(self, changes: Mapping[str, str | None], version: str | None) -> State:
+        metadata = self._metadata() | ({"resourceVersion": version} if version else {})
+        body = {"metadata": metadata, "data": changes}
+        answer = await self._transport.ask("PATCH", self._path, body=body, content_type=MERGE_PATCH)
+        return _state(decoded(answer, ConfigMap))
+
+    async def _create(self, changes: Mapping[str, str | None]) -> State:
+        body = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": self._metadata(),
+            "data": {key: text for key, text in changes.items() if text is not None},
+        }
+        return _state(decoded(await self._transport.ask("POST", self._collection, body=body), ConfigMap))
+
+    def _metadata(self) -> dict[str, Any]:
+        owners = [{**owner, "controller": False} for owner in self._owners()]
+        labels = {"name": self._name, "labels": {WORKFLOW_LABEL: self._workflow}}
+        return labels | ({"ownerReferences": owners} if owners else {})
+
+
+def _state(found: ConfigMap) -> State:
+    return State(found.data or {}, found.metadata.resource_version)

@@ -1,0 +1,39 @@
+"""What neither git nor a Job says, pauses and people's requests: a few texts that outlive the manager."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """`version` changes with every write; "" while nothing was ever written."""
+
+    entries: Mapping[str, str] = field(default_factory=dict)
+    version: str = ""
+
+
+class Conflict(Exception):
+    """Somebody else wrote meanwhile."""
+
+
+class StateStore(Protocol):
+    """Written by the manager and by people's commands at the same time.
+
+    All methods but `changes` raise Refused.
+    """
+
+    def changes(self) -> AsyncIterator[State]:
+        """The state as it is, then after each change; never ends by itself."""
+        ...
+
+    async def read(self) -> State: ...
+
+    async def write(self, changes: Mapping[str, str | None], version: str | None = None) -> State:
+        """Set entries, or take them out with None; the others stay as they are.
+
+        Raises also Conflict: `version` is given and isn't the current one. Nothing is written then.
+        """
+        ...
+
+    async def close(self) -> None: ...
