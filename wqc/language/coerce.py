@@ -84,7 +84,9 @@ class Coercion:
     def _interpolated(self, name: syntax.Name, scope: Scope) -> str | Invalid:
         bound = scope.bindings.get(name.text)
         if bound is None:
-            if not scope.knows(name.text):
+            if name.text in scope.below:
+                self.findings.append(params.param_below(name.span, name.text))
+            elif not scope.knows(name.text):
                 self.findings.append(params.unknown_param(name.span, name.text, sorted(scope.bindings)))
             return INVALID
         match bound.value:
@@ -112,6 +114,9 @@ class Coercion:
             word = value.names[0].text
             if not (isinstance(type, Word) and word in type.options):
                 if word in scope.unset:
+                    return INVALID
+                if word in scope.below:
+                    self.findings.append(params.param_below(value.span, word))
                     return INVALID
                 if bound := scope.bindings.get(word):
                     through = Place(place.name, place.span, bound.declared)

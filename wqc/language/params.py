@@ -62,18 +62,19 @@ def params_of(
 
     `prefix` (`"lib."`) is how settings name the params of an imported file.
     """
-    scope, used, findings = EMPTY, {}, list[Finding]()
-    for block in document.statements:
-        if not isinstance(block, syntax.Block) or block.kind.text != "param" or block.name is None:
-            continue
-        setting = settings.get(prefix + block.name.text)
+    blocks = [
+        (block, block.name)
+        for block in document.statements
+        if isinstance(block, syntax.Block) and block.kind.text == "param" and block.name is not None
+    ]
+    scope = Scope({}, below=frozenset(name.text for _, name in blocks))
+    used, findings = dict[str, Setting](), list[Finding]()
+    for block, name in blocks:
+        setting = settings.get(prefix + name.text)
         if setting is not None:
             used[setting.name] = setting
-        binding = _binding(block, block.name, setting, scope, findings)
-        if binding is None:
-            scope = Scope(scope.bindings, scope.unset | {block.name.text})
-        else:
-            scope = scope.with_bindings({block.name.text: binding})
+        binding = _binding(block, name, setting, scope, findings)
+        scope = scope.with_bindings({name.text: binding}) if binding else scope.without(name.text)
     return scope, used, findings
 
 
@@ -85,7 +86,7 @@ def _binding(
             names.missing_attribute(name.span, "a param", "default", "or state its type after a colon")
         )
         return None
-    type_name = _type_name(block, name, findings)
+    type_name = _type_name(block, name, scope, findings)
     if type_name is None:
         return None
     if setting is None:
@@ -114,14 +115,21 @@ def _setting_value(setting: Setting, type_name: str, findings: list[Finding]) ->
     return parsed.value
 
 
-def _type_name(block: syntax.Block, name: syntax.Name, findings: list[Finding]) -> str | None:
+def _type_name(block: syntax.Block, name: syntax.Name, scope: Scope, findings: list[Finding]) -> str | None:
     if block.base is not None:
         if block.base.text in PARAM_TYPES:
             return block.base.text
         findings.append(params.unknown_param_type(block.base.span, block.base.text, list(PARAM_TYPES)))
         return None
     assert block.value is not None
-    fitting = _fitting(block.value)
+    sides = (block.value.low, block.value.high) if isinstance(block.value, syntax.Range) else (block.value,)
+    for side in sides:
+        if isinstance(side, syntax.Path) and side.text in scope.below:
+            findings.append(params.param_below(side.span, side.text))
+            return None
+        if isinstance(side, syntax.Path) and side.text in scope.unset:
+            return None
+    fitting = _fitting(block.value, scope)
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
@@ -139,7 +147,7 @@ def _type_name(block: syntax.Block, name: syntax.Name, findings: list[Finding]) 
     return None
 
 
-def _fitting(value: syntax.Value) -> list[str]:
+def _fitting(value: syntax.Value, scope: Scope) -> list[str]:
     """The types that a default may have."""
     match value:
         case syntax.String() | syntax.Script():
@@ -152,7 +160,7 @@ def _fitting(value: syntax.Value) -> list[str]:
             readers = (("duration", measures.duration), ("cpu", measures.cpu), ("memory", measures.memory))
             return [type for type, read in readers if read(text) is not None]
         case syntax.Range(low, high):
-            sides = [_fitting(low), _fitting(high)]
+            sides = [_fitting(low, scope), _fitting(high, scope)]
             if all("integer" in side for side in sides):
                 return ["integer_range"]
             both = [
@@ -161,6 +169,8 @@ def _fitting(value: syntax.Value) -> list[str]:
                 if all(type in side or (type == "cpu" and _is_number(side)) for side in sides)
             ]
             return [f"{type}_range" for type in both]
+        case syntax.Path(names=(name,)) if bound := scope.bindings.get(name.text):
+            return _fitting(bound.value, bound.scope)
         case syntax.ListValue():
             return ["list"]
         case syntax.MapValue():

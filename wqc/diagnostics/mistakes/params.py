@@ -64,5 +64,22 @@ def unknown_param_type(word: str, known: Sequence[str]) -> Words:
 )
 def unknown_param(word: str, known: Sequence[str]) -> Words:
     """A param that isn't declared"""
-    advice = did_you_mean(word, known) or f"declare it: `param {word} = …`"
+    advice = did_you_mean(word.removeprefix("param."), known) or f"declare it: `param {word} = …`"
     return Words(f"there is no param `{word}`", help=advice)
+
+
+@mistake(
+    "WQ242",
+    Level.ERROR,
+    bad='param image = "example.com/k:${tag}"\nparam tag = "1"\n'
+    + QUEUE.replace('image = "example.com/k:1"', "image = image"),
+    good='param tag = "1"\nparam image = "example.com/k:${tag}"\n'
+    + QUEUE.replace('image = "example.com/k:1"', "image = image"),
+    blocking=True,
+)
+def param_below(word: str) -> Words:
+    """A param that uses one declared further down
+
+    A param may use those above it, so that none is made of itself. Everything else may use all of them.
+    """
+    return Words(f"`{word}` is declared further down", help="move it above this param")
