@@ -16,10 +16,12 @@ def many_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for number in range(100):
         folder = root / f"{number:02}"
         folder.mkdir(parents=True)
-        for file in range(1000):
-            path = folder / f"holiday-in-the-mountains-{number:02}{file:03}.mp4"
-            path.touch()
-            os.setxattr(path, "user.etag", f'"{number:016x}{file:016x}"'.encode())
+        names = [folder / f"holiday-in-the-mountains-{number:02}{file:03}.mp4" for file in range(1000)]
+        names[0].touch()
+        os.setxattr(names[0], "user.etag", f'"{number:032x}"'.encode())
+        # links are made sooner than files, and look the same
+        for name in names[1:]:
+            name.hardlink_to(names[0])
     return root
 
 
