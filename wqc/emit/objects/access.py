@@ -47,7 +47,7 @@ def _rules(workflow: Workflow) -> tuple[Rule, ...]:
         Rule(
             "one Job is one attempt at an item", "batch", "jobs", ("create", "get", "list", "patch", "watch")
         ),
-        Rule("results are read from pods", "", "pods", ("get", "list", "watch")),
+        Rule("results are read from pods", "", "pods", ("list", "watch")),
         Rule("why a Job has no pod is said in Events alone", "", "events", ("create", "list", "patch")),
         Rule(
             "finished items are remembered in ConfigMaps named by hash",
