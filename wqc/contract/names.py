@@ -26,6 +26,9 @@ LEDGER_LABEL = "wqc/ledger"
 STATE = "state"
 """WORKFLOW-state is the ConfigMap of what isn't in git: pauses, requests."""
 
+TEMPLATE_LABEL = "wqc/template"
+"""On a Job: which template it is made from. On a ConfigMap of the manager's with a template: the same."""
+
 ITEM_ANNOTATION = "wqc/item"
 """On a Job: the item's name, version, round, attempt and failures as JSON. On its pod: the item's data as
 JSON.

@@ -73,6 +73,8 @@ class Ledger:
     async def load(self) -> None:
         """Raises Refused, DamagedLedger."""
         for segment in await self._store.segments(self._queue):
+            if not segment.name.startswith(f"{self._prefix}-ledger-"):
+                segment = await self._renamed(segment)
             self._segments[segment.name] = segment
             self._recorded.update(read_segment(segment)[1])
 
@@ -108,6 +110,14 @@ class Ledger:
             self._pending -= batch
         while chosen := mergeable(list(self._segments.values())):
             await self._merge(chosen)
+
+    async def _renamed(self, old: Segment) -> Segment:
+        """A segment of the queue's former name, as one of its own."""
+        level, hashes = read_segment(old)
+        new = write_segment(self._prefix, hashes, level)
+        await self._store.add_segment(self._queue, new)
+        await self._store.remove_segment(self._queue, old.name)
+        return new
 
     async def _merge(self, chosen: Sequence[Segment]) -> None:
         level = read_segment(chosen[0])[0] + 1

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-import yaml
-
 from wqc.contract.names import object_name
 from wqc.patterns.item import Item
 from wqc.runtime.desk import Desk
@@ -25,6 +23,7 @@ from wqc.runtime.sources.source import Source
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.state import StateStore
 from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed, Refused, Unsure
+from wqc.runtime.templates import Templates
 from wqc.runtime.text import decode
 from wqc.runtime.workflow import Workflow
 
@@ -114,7 +113,8 @@ class Manager:
     async def _queue(self, name: str) -> Queue:
         files = await self._store.files(name)
         settings = read_queue_settings(files.settings)
-        template = yaml.safe_load(files.job)
+        if settings.formerly:
+            await self._store.take_over(name, settings.formerly)
         prefix = object_name(self._workflow.name, name)
         ports = [Port(name, FAILED)] + [
             Port(name, f"{lane}.{FAILED}") for lane in self._workflow.queues[name]
@@ -122,7 +122,7 @@ class Manager:
         return Queue(
             self._workflow.name,
             settings,
-            template,
+            Templates(name, files.job, self._store),
             files.owner,
             self._store,
             Ledger(name, prefix, self._store, self._periods.flush),

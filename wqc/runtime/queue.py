@@ -27,6 +27,7 @@ from wqc.runtime.periods import Periods
 from wqc.runtime.starter import AT_ONCE, Starter
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed, Refused
+from wqc.runtime.templates import Templates
 from wqc.runtime.text import decode
 from wqc.runtime.verdict import ItemFailed, Lost, Succeeded, verdict
 
@@ -62,7 +63,7 @@ class Queue:
         self,
         workflow: str,
         settings: QueueSettings,
-        template: dict[str, Any],
+        templates: Templates,
         owner: dict[str, Any],
         store: JobStore,
         ledger: Ledger,
@@ -74,6 +75,7 @@ class Queue:
         self._settings = settings
         self._store = store
         self._ledger = ledger
+        self._templates = templates
         self._periods = periods
         self._hand_on = hand_on
         self._failed_is_read = failed_is_read
@@ -82,7 +84,7 @@ class Queue:
         """From starting; `_write_pause` from recording."""
         self._write_pause = Pause(self.name, periods)
         self._starter = Starter(
-            workflow, settings, template, owner, store, self._book, self._pause, periods, self._begun
+            workflow, settings, templates, owner, store, self._book, self._pause, periods, self._begun
         )
         self._changed: dict[bytes, None] = {}
         self._wake = asyncio.Event()
@@ -221,6 +223,7 @@ class Queue:
 
     async def _load(self) -> None:
         await self._ledger.load()
+        await self._templates.load()
         self._ledger_loaded = True
         self._write_pause.succeeded()
 
@@ -256,6 +259,8 @@ class Queue:
             attempts = self._book.get(key)
             if attempts:
                 self._judge(attempts)
+        if self._templates.older and self._write_pause.over:
+            await self._templates.forget_unused({each.latest.template for each in self._book.at("active")})
         if self._book.count("stray"):
             await self._load()
             for attempts in self._book.at("stray"):

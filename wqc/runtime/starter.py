@@ -20,6 +20,7 @@ from wqc.runtime.scaler import Scaler, SlotTime
 from wqc.runtime.sources.source import SourceError
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import AlreadyExists, ForeignJob, JobStore, Refused
+from wqc.runtime.templates import Templates
 from wqc.runtime.verdict import ItemFailed, verdict
 
 MOST_ATTEMPTS = int("9" * ATTEMPT_DIGITS)
@@ -32,7 +33,7 @@ class Starter:
         self,
         workflow: str,
         settings: QueueSettings,
-        template: dict[str, Any],
+        templates: Templates,
         owner: dict[str, Any],
         store: JobStore,
         book: Book,
@@ -42,7 +43,7 @@ class Starter:
     ) -> None:
         self._workflow = workflow
         self._settings = settings
-        self._template = template
+        self._templates = templates
         self._owner = owner
         self._store = store
         self._book = book
@@ -191,8 +192,9 @@ class Starter:
         version = identity.version if self._settings.rework == "on_change" else ""
         while True:
             name = attempt_name(self._workflow, self._settings.queue, version, identity)
+            template = self._templates[self._templates.current]
             manifest = job_manifest(
-                self._template, self._owner, self._workflow, self._settings.queue, lane, name, identity, text
+                template, self._owner, self._workflow, self._settings.queue, lane, name, identity, text
             )
             try:
                 return await self._store.create(self._settings.queue, manifest)

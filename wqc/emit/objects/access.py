@@ -39,8 +39,9 @@ def access_file(workflow: Workflow, has_manager: bool) -> AccessFile:
 
 
 def _rules(workflow: Workflow) -> tuple[Rule, ...]:
-    queues = [node.name for node in workflow.nodes.values() if isinstance(node, Queue)]
-    own = tuple(object_name(workflow.name, name) for name in queues)
+    queues = [node for node in workflow.nodes.values() if isinstance(node, Queue)]
+    names = [name for queue in queues for name in (queue.name, queue.formerly) if name]
+    own = tuple(object_name(workflow.name, name) for name in names)
     state = object_name(workflow.name, STATE)
     lease = object_name(workflow.name, MANAGER)
     rules = [

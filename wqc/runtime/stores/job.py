@@ -35,6 +35,8 @@ class Job:
     exit_code: int | None = None
     message: str | None = None
     """What the worker wrote to WORK_RESULT_FILE, or the end of its output if it failed; None: not known."""
+    template: str = ""
+    """Which template it is made from."""
     reason: str = ""
     """Why it failed or was lost, for people."""
     done: bool = False

@@ -51,6 +51,14 @@ class Segment:
     content: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A queue's `job.yaml` as it is or was. `digest` stands for `text`, which never changes."""
+
+    digest: str
+    text: str
+
+
 class AlreadyExists(Exception):
     """There is a Job of this name; whose, `get` says."""
 
@@ -72,6 +80,13 @@ class JobStore(Protocol):
 
     async def files(self, queue: str) -> QueueFiles:
         """Raises also LookupError: the queue has none."""
+        ...
+
+    async def take_over(self, queue: str, former: str) -> None:
+        """What the queue had under its former name, Jobs and segments, is the queue's from now on.
+
+        To be called before `changes`. Nothing happens if nothing is left of the former queue.
+        """
         ...
 
     def changes(self) -> AsyncIterator[Change]:
@@ -97,5 +112,13 @@ class JobStore(Protocol):
         ...
 
     async def remove_segment(self, queue: str, name: str) -> None: ...
+
+    async def templates(self, queue: str) -> tuple[Template, ...]: ...
+
+    async def keep_template(self, queue: str, template: Template) -> None:
+        """One that is there already is left as it is."""
+        ...
+
+    async def forget_template(self, queue: str, digest: str) -> None: ...
 
     async def close(self) -> None: ...

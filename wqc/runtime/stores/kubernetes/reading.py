@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from wqc.contract.names import DONE_LABEL, ITEM_ANNOTATION, LANE_LABEL, QUEUE_LABEL
+from wqc.contract.names import DONE_LABEL, ITEM_ANNOTATION, LANE_LABEL, QUEUE_LABEL, TEMPLATE_LABEL
 from wqc.runtime.attempt import read_identity
 from wqc.runtime.stores.job import Job, Phase
 from wqc.runtime.stores.kubernetes.objects import Condition, ContainerStatus, JobObject, Pod
@@ -91,6 +91,7 @@ def read_job(found: JobObject, last: Ending | None) -> Job:
         unscheduled=last.unscheduled if last else 0.0,
         exit_code=exit_code,
         message=message,
+        template=labels.get(TEMPLATE_LABEL, ""),
         reason=reason,
         done=DONE_LABEL in labels,
         deleting=metadata.deletion_timestamp is not None,

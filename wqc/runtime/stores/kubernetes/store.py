@@ -6,9 +6,17 @@ import contextlib
 import math
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
-from wqc.contract.names import DONE_LABEL, LEDGER_LABEL, QUEUE_LABEL, WORKFLOW_LABEL, object_name
+from wqc.contract.names import (
+    DONE_LABEL,
+    LEDGER_LABEL,
+    QUEUE_LABEL,
+    TEMPLATE_LABEL,
+    WORKFLOW_LABEL,
+    object_name,
+)
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.kubernetes.objects import ConfigMap, ConfigMaps, JobObject, Jobs, Metadata, Pod, Pods
 from wqc.runtime.stores.kubernetes.reading import (
@@ -30,10 +38,12 @@ from wqc.runtime.stores.store import (
     QueueFiles,
     Refused,
     Segment,
+    Template,
     Unsure,
 )
 
 SEGMENT_KEY = "hashes"
+TEMPLATE_KEY = "job.yaml"
 CONFLICTS = 5
 """So often a patch is tried again on a Job that changed meanwhile."""
 
@@ -51,6 +61,8 @@ class KubernetesStore:
         self._pods_path = f"/api/v1/namespaces/{namespace}/pods"
         self._maps_path = f"/api/v1/namespaces/{namespace}/configmaps"
         self._owners: dict[str, dict[str, Any]] = {}
+        self._heirs: dict[str, str] = {}
+        """By a queue's former name, its name."""
         self._events: asyncio.Queue[list[JobObject] | JobObject | Gone | Unsure] = asyncio.Queue()
         self._endings: dict[str, Ending] = {}
         """The newest pod of each Job, kept until the Job is gone."""
@@ -64,25 +76,20 @@ class KubernetesStore:
 
     async def files(self, queue: str) -> QueueFiles:
         name = object_name(self._workflow, queue)
-        with _refusing():
-            try:
-                found = decoded(await self._transport.ask("GET", f"{self._maps_path}/{name}"), ConfigMap)
-            except ApiError as error:
-                if error.status == 404:
-                    raise LookupError(f"there is no ConfigMap {name}; is what wqc built applied?") from None
-                raise
+        found = await self._config_map(name)
+        if found is None:
+            raise LookupError(f"there is no ConfigMap {name}; is what wqc built applied?")
         data = found.data or {}
         if not {"settings.yaml", "job.yaml"} <= data.keys():
             raise LookupError(f"the ConfigMap {name} has no settings.yaml and job.yaml")
-        owner = {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "name": name,
-            "uid": found.metadata.uid,
-            "controller": True,
-        }
-        self._owners[queue] = owner
+        owner = self._owners[queue] = _owner(found)
         return QueueFiles(data["settings.yaml"], data["job.yaml"], owner)
+
+    async def take_over(self, queue: str, former: str) -> None:
+        found = await self._config_map(object_name(self._workflow, former))
+        if found is not None:
+            self._owners[former] = _owner(found)
+            self._heirs[former] = queue
 
     async def changes(self) -> AsyncIterator[Change]:
         selector = {"labelSelector": f"{WORKFLOW_LABEL}={self._workflow}"}
@@ -173,48 +180,37 @@ class KubernetesStore:
         raise Refused(f"the Job {job.job} changes all the time")
 
     async def segments(self, queue: str) -> tuple[Segment, ...]:
-        found: list[Segment] = []
-        asked = {
-            "labelSelector": f"{WORKFLOW_LABEL}={self._workflow},{LEDGER_LABEL}={queue}",
-            "limit": str(PAGE),
-        }
-        while True:
-            with _refusing():
-                page = decoded(await self._transport.ask("GET", self._maps_path, asked), ConfigMaps)
-            for each in page.items:
-                content = (each.binary_data or {}).get(SEGMENT_KEY)
-                if content is not None and self._is_ours(each.metadata):
-                    found.append(Segment(each.metadata.name, content))
-            if not page.metadata.continue_:
-                return tuple(found)
-            asked["continue"] = page.metadata.continue_
+        names = [queue, *(former for former, heir in self._heirs.items() if heir == queue)]
+        found = await self._config_maps(f"{LEDGER_LABEL} in ({','.join(names)})")
+        contents = ((each.metadata.name, (each.binary_data or {}).get(SEGMENT_KEY)) for each in found)
+        return tuple(Segment(name, content) for name, content in contents if content is not None)
 
     async def add_segment(self, queue: str, segment: Segment) -> None:
-        body = {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {
-                "name": segment.name,
-                "labels": {WORKFLOW_LABEL: self._workflow, LEDGER_LABEL: queue},
-                "ownerReferences": [self._owners[queue]],
-            },
-            "immutable": True,
-            "binaryData": {SEGMENT_KEY: base64.b64encode(segment.content).decode()},
-        }
-        with _refusing():
-            try:
-                await self._write("POST", self._maps_path, body=body)
-            except ApiError as error:
-                if error.status != 409:
-                    raise
+        content = base64.b64encode(segment.content).decode()
+        labels = {LEDGER_LABEL: queue}
+        await self._keep(queue, segment.name, labels, {"binaryData": {SEGMENT_KEY: content}})
 
     async def remove_segment(self, queue: str, name: str) -> None:
-        with _refusing():
-            try:
-                await self._write("DELETE", f"{self._maps_path}/{name}")
-            except ApiError as error:
-                if error.status != 404:
-                    raise
+        await self._forget(name)
+
+    async def templates(self, queue: str) -> tuple[Template, ...]:
+        found = await self._config_maps(f"{QUEUE_LABEL}={queue},{TEMPLATE_LABEL}")
+        return tuple(
+            Template((each.metadata.labels or {})[TEMPLATE_LABEL], each.data[TEMPLATE_KEY])
+            for each in found
+            if each.data and TEMPLATE_KEY in each.data
+        )
+
+    async def keep_template(self, queue: str, template: Template) -> None:
+        labels = {QUEUE_LABEL: queue, TEMPLATE_LABEL: template.digest}
+        name = self._template_name(queue, template.digest)
+        await self._keep(queue, name, labels, {"data": {TEMPLATE_KEY: template.text}})
+
+    async def forget_template(self, queue: str, digest: str) -> None:
+        await self._forget(self._template_name(queue, digest))
+
+    def _template_name(self, queue: str, digest: str) -> str:
+        return object_name(self._workflow, queue, "template", digest)
 
     async def close(self) -> None:
         for task in self._tasks:
@@ -235,6 +231,52 @@ class KubernetesStore:
     def owners(self) -> list[dict[str, Any]]:
         """The queues' objects; an object of theirs together goes away with the last of them."""
         return list(self._owners.values())
+
+    # --- the manager's ConfigMaps ---
+
+    async def _config_map(self, name: str) -> ConfigMap | None:
+        with _refusing():
+            try:
+                return decoded(await self._transport.ask("GET", f"{self._maps_path}/{name}"), ConfigMap)
+            except ApiError as error:
+                if error.status == 404:
+                    return None
+                raise
+
+    async def _config_maps(self, selector: str) -> list[ConfigMap]:
+        """Those of the manager's that the labels select."""
+        found: list[ConfigMap] = []
+        asked = {"labelSelector": f"{WORKFLOW_LABEL}={self._workflow},{selector}", "limit": str(PAGE)}
+        while True:
+            with _refusing():
+                page = decoded(await self._transport.ask("GET", self._maps_path, asked), ConfigMaps)
+            found += [each for each in page.items if self._is_ours(each.metadata)]
+            if not page.metadata.continue_:
+                return found
+            asked["continue"] = page.metadata.continue_
+
+    async def _keep(self, queue: str, name: str, labels: dict[str, str], content: dict[str, Any]) -> None:
+        """One that never changes; its name stands for its content."""
+        metadata = {
+            "name": name,
+            "labels": {WORKFLOW_LABEL: self._workflow} | labels,
+            "ownerReferences": [self._owners[queue]],
+        }
+        body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "immutable": True} | content
+        with _refusing():
+            try:
+                await self._write("POST", self._maps_path, body=body)
+            except ApiError as error:
+                if error.status != 409:
+                    raise
+
+    async def _forget(self, name: str) -> None:
+        with _refusing():
+            try:
+                await self._write("DELETE", f"{self._maps_path}/{name}")
+            except ApiError as error:
+                if error.status != 404:
+                    raise
 
     # --- what the watches tell ---
 
@@ -305,9 +347,10 @@ class KubernetesStore:
         if finished_condition(found) and not done and (known is None or known.exit_code is None):
             await self._ask_for_pods(name)
         try:
-            return read_job(found, self._endings.get(name))
+            job = read_job(found, self._endings.get(name))
         except ValueError:
             return None
+        return replace(job, queue=self._heirs.get(job.queue, job.queue))
 
     async def _ask_for_pods(self, job: str) -> None:
         """A Job can be over before the watch shows its pod's end; is there still a pod?"""
@@ -329,6 +372,12 @@ class KubernetesStore:
             if error.status == 404:
                 return None
             raise
+
+
+def _owner(found: ConfigMap) -> dict[str, Any]:
+    """The reference by which Jobs and ConfigMaps belong to it."""
+    name, uid = found.metadata.name, found.metadata.uid
+    return {"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": uid, "controller": True}
 
 
 def _unless_over(found: JobObject) -> JobObject | None:

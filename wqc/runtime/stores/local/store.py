@@ -3,6 +3,7 @@
 STATE/lock                one manager at a time
 STATE/jobs/NAME/          one Job: see JobFolder; it appears whole, by a rename
 STATE/ledger/QUEUE/NAME   a segment of a queue's ledger
+STATE/templates/QUEUE/NAME   a Job template that the queue's Jobs or lanes have
 """
 
 import asyncio
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from wqc.contract.limits import RESULT_BYTES
-from wqc.contract.names import ITEM_ANNOTATION, LANE_LABEL, QUEUE_LABEL
+from wqc.contract.names import ITEM_ANNOTATION, LANE_LABEL, QUEUE_LABEL, TEMPLATE_LABEL
 from wqc.runtime.attempt import FIELDS_FOLDER, annotation_of, item_files, read_identity
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.local import durable, process
@@ -34,6 +35,7 @@ from wqc.runtime.stores.store import (
     QueueFiles,
     Refused,
     Segment,
+    Template,
 )
 
 OUTPUT_KEPT = 2048
@@ -53,6 +55,9 @@ class LocalStore:
     ) -> None:
         self._jobs = (state / "jobs").absolute()
         self._ledger = (state / "ledger").absolute()
+        self._templates = (state / "templates").absolute()
+        self._heirs: dict[str, str] = {}
+        """By a queue's former name, its name."""
         self._files = files
         self._commands = commands
         self._changes: asyncio.Queue[Change] = asyncio.Queue()
@@ -68,6 +73,9 @@ class LocalStore:
 
     async def files(self, queue: str) -> QueueFiles:
         return self._files[queue]
+
+    async def take_over(self, queue: str, former: str) -> None:
+        self._heirs[former] = queue
 
     async def changes(self) -> AsyncIterator[Change]:
         jobs: list[Job] = []
@@ -95,7 +103,7 @@ class LocalStore:
         folder = JobFolder(self._jobs / job)
         if not folder.path.exists():
             return None
-        found = _read(folder, runs=job in self._minders)
+        found = self._read(folder, runs=job in self._minders)
         if found.queue != queue:
             raise ForeignJob(f"the Job {job} is queue {found.queue}'s")
         return found
@@ -109,10 +117,13 @@ class LocalStore:
             self._changes.put_nowait(Changed(replace(job, done=True)))
 
     async def segments(self, queue: str) -> tuple[Segment, ...]:
-        folder = self._ledger / queue
-        paths = sorted(path for path in folder.iterdir() if path.suffix != ".new") if folder.exists() else []
+        formers = [former for former, heir in self._heirs.items() if heir == queue]
         with _refusing("read"):
-            return tuple(Segment(path.name, path.read_bytes()) for path in paths)
+            return tuple(
+                Segment(path.name, path.read_bytes())
+                for name in (queue, *formers)
+                for path in _files(self._ledger / name)
+            )
 
     async def add_segment(self, queue: str, segment: Segment) -> None:
         with _refusing("recorded"):
@@ -121,7 +132,21 @@ class LocalStore:
 
     async def remove_segment(self, queue: str, name: str) -> None:
         with _refusing("recorded"):
-            (self._ledger / queue / name).unlink(missing_ok=True)
+            for each in (queue, *self._heirs):
+                (self._ledger / each / name).unlink(missing_ok=True)
+
+    async def templates(self, queue: str) -> tuple[Template, ...]:
+        with _refusing("read"):
+            return tuple(Template(path.name, path.read_text()) for path in _files(self._templates / queue))
+
+    async def keep_template(self, queue: str, template: Template) -> None:
+        with _refusing("kept"):
+            (self._templates / queue).mkdir(parents=True, exist_ok=True)
+            durable.write(self._templates / queue / template.digest, template.text.encode())
+
+    async def forget_template(self, queue: str, digest: str) -> None:
+        with _refusing("forgotten"):
+            (self._templates / queue / digest).unlink(missing_ok=True)
 
     async def close(self) -> None:
         """End what runs; those attempts count as lost and are repeated by the next manager."""
@@ -156,7 +181,7 @@ class LocalStore:
     async def _run(self, folder: JobFolder) -> Job:
         self._processes[folder.path.name] = await process.start(folder)
         self._mind(folder, self._watch(folder))
-        return _read(folder, runs=True)
+        return self._read(folder, runs=True)
 
     async def _resume(self, folder: JobFolder) -> Job:
         if folder.done.exists():
@@ -164,10 +189,14 @@ class LocalStore:
         elif process.runs(folder):
             self._processes[folder.path.name] = None
             self._mind(folder, self._watch(folder))
-            return _read(folder, runs=True)
+            return self._read(folder, runs=True)
         elif not process.was_started(folder):
             return await self._run(folder)
-        return _read(folder, runs=False)
+        return self._read(folder, runs=False)
+
+    def _read(self, folder: JobFolder, runs: bool) -> Job:
+        job = _read(folder, runs)
+        return replace(job, queue=self._heirs.get(job.queue, job.queue))
 
     def _mind(self, folder: JobFolder, minder: Any) -> None:
         task = asyncio.create_task(minder)
@@ -187,7 +216,7 @@ class LocalStore:
                 folder.timed_out.write_text(str(limit))
                 await process.end(folder, running)
         del self._processes[name]
-        self._changes.put_nowait(Changed(_read(folder, runs=False)))
+        self._changes.put_nowait(Changed(self._read(folder, runs=False)))
 
     async def _expire(self, folder: JobFolder) -> None:
         """Take away a Job that is done when its time has come."""
@@ -213,6 +242,7 @@ def _read(folder: JobFolder, runs: bool) -> Job:
         attempt=identity.attempt,
         failures=identity.failures,
         data=saved["job"]["spec"]["template"]["metadata"]["annotations"][ITEM_ANNOTATION],
+        template=metadata["labels"].get(TEMPLATE_LABEL, ""),
         created=saved["created"],
         running=runs,
         done=folder.done.exists(),
@@ -256,6 +286,11 @@ def _output(folder: JobFolder) -> str:
     with folder.log.open("rb") as file:
         file.seek(max(0, folder.log.stat().st_size - OUTPUT_KEPT))
         return file.read().decode(errors="replace")
+
+
+def _files(folder: Path) -> list[Path]:
+    """Those that are whole."""
+    return sorted(path for path in folder.iterdir() if path.suffix != ".new") if folder.exists() else []
 
 
 @contextlib.contextmanager
