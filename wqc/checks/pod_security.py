@@ -16,7 +16,7 @@ from wqc.emit.objects.access import MANAGER
 from wqc.emit.objects.workers import container_names
 from wqc.emit.placement import place
 from wqc.language.declaration import Declaration
-from wqc.language.written import value_place
+from wqc.language.written import key_place, value_place
 from wqc.model.nodes import Source, Worker
 from wqc.model.workflow import Workflow
 
@@ -41,15 +41,23 @@ def pod_security(workflow: Workflow, version: str) -> Iterator[Finding]:
         own = _own_containers(worker, workflow)
         uses = [*_user(worker.declaration), *_raw(worker.declaration, worker.pod, own, version)]
         yield from _judged(worker.name, worker.declaration, worker.profile, uses)
+        yield from _token(worker.name, worker.declaration, worker.pod)
     manager = workflow.manager
     uses = []
     if manager.declaration:
+        yield from _token("manager", manager.declaration, manager.pod)
         own = frozenset((MANAGER, *(each.name for each in place(workflow).ambassadors)))
         uses += [*_user(manager.declaration), *_raw(manager.declaration, manager.pod, own, version)]
     for node in workflow.nodes.values():
         if isinstance(node, Source):
             uses += _user(node.declaration)
     yield from _judged("manager", manager.declaration, manager.profile, uses)
+
+
+def _token(block: str, declaration: Declaration, pod: Mapping[str, Any]) -> Iterator[Finding]:
+    if pod.get("automountServiceAccountToken") is True:
+        place = key_place(declaration.attributes["pod"].written, ("automountServiceAccountToken",))
+        yield mistakes.token_mounted(place, block)
 
 
 def _own_containers(worker: Worker, workflow: Workflow) -> frozenset[str]:

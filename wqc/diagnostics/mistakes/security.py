@@ -144,3 +144,22 @@ def writable_root(block: str) -> Words:
         f"the container of `{block}` may write to its own image's files",
         help="write to `/tmp` or $WORK_SCRATCH, and remove `writable_root`, if the program can be told to",
     )
+
+
+@mistake(
+    "WQ708",
+    Level.WARNING,
+    bad=_QUEUE.replace("takes = 10s", "takes = 10s, pod = { automountServiceAccountToken = true }"),
+    good=_QUEUE,
+)
+def token_mounted(block: str) -> Words:
+    """Containers that get a token of the API server
+
+    Workers and ambassadors handle foreign data and ask nothing of the API server. A token in their pods lets
+    whoever takes one over do all that its service account may. Clouds' own identities for pods
+    (`serviceAccountName` and a projected token) don't need it.
+    """
+    return Words(
+        f"all containers of `{block}` get a token of the API server",
+        help="remove it: only the manager asks the API server, and its container has a token of its own",
+    )
