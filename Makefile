@@ -3,6 +3,7 @@
 #   make check         format, lint, types, import rules
 #   make test          all tests that need neither root nor a compiled control plane
 #   make test-cluster  the rest: a real Kubernetes, the security scanners
+#   make crash-all     the manager killed before and after every call of a run, not just at a sample of them
 #   make golden bad        golden/ anew from examples/, to be read as a diff
 #   make bad           what tests/bad/ gets to hear, anew, to be read as a diff
 #   make docs          rewrite docs/reference/ from the table of the language and the findings
@@ -21,7 +22,7 @@ LOCKED    := $(PIP) install --require-hashes --only-binary :all:
 SOURCES   := $(shell find wqc grammar templates -not -path '*/__pycache__*')
 EXAMPLES  := $(sort $(wildcard examples/*.wq))
 
-.PHONY: demo check test test-cluster golden bad tables lock benchmarks docs cluster-up cluster-down clean
+.PHONY: demo check test test-cluster crash-all golden bad tables lock benchmarks docs cluster-up cluster-down clean
 
 # --- set-up: each stamp stands for one step that is done ---
 
@@ -71,6 +72,9 @@ test: $(VENV)/wheel.stamp $(VENV)/go.stamp
 
 test-cluster: $(VENV)/wheel.stamp $(VENV)/go.stamp
 	$(BIN)/pytest tests/cluster tests/security $(ARGS)
+
+crash-all: $(VENV)/wheel.stamp $(VENV)/go.stamp
+	WQC_CRASH_ALL=1 $(BIN)/pytest tests/cluster/test_crash.py $(ARGS)
 
 golden: $(VENV)/wheel.stamp
 	@if [ -n "$$CI" ]; then echo "golden/ is reviewed by people: CI does not rewrite it" >&2; exit 2; fi

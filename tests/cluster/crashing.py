@@ -1,0 +1,204 @@
+"""A run of a workflow whose manager dies at one point, and is started again whenever it has ended."""
+
+import base64
+import json
+import multiprocessing
+import os
+import runpy
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cache
+from multiprocessing import forkserver
+from multiprocessing.context import ForkServerContext
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from kubernetes.config import kube_config
+
+from cluster.calls import Point, Proxy
+from cluster.client import Client
+from cluster.control_plane import free_port
+from support.localrun import job_template, queue_files
+from wqc.contract.names import item_hash
+from wqc.runtime.ledger import read_segment
+from wqc.runtime.stores.store import Segment
+
+MANAGER = '''"""The manager of the workflow crash. wqc made it from crash.wq: edit that file, not this one."""
+from wqc.runtime import Workflow
+
+workflow = Workflow("crash")
+
+clips = workflow.source("clips")
+first = workflow.queue("first", clips)
+ended = workflow.merger("ended", {"good": first, "bad": first.failed})
+second = workflow.queue("second", ended)
+
+if __name__ == "__main__":
+    workflow.run()
+'''
+PERIODS = "backoff=0.2 backoff_limit=1 flush=0.3 listing=0.5 refused=0.1 lease=4"
+RESULT = '{"frames":7}'
+FAILING, RETRIED = "clip 07", "clip 13"
+ITEMS: dict[str, Any] = {f"clip {number:02}": {"number": number} for number in range(20)}
+ITEMS[FAILING] = {"simulated_exit_code": 65}
+ITEMS[RETRIED] = {"simulated_exit_code_at_first": 1}
+
+LOOK = 1.0
+"""Seconds between two looks; listing whole Jobs is what costs most here."""
+PRELOADED = ["cluster.crashing", "wqc.runtime", "wqc.runtime.incluster", "wqc.runtime.workflow"]
+
+
+@cache
+def _processes() -> ForkServerContext:
+    """Managers are forked from a process that has their libraries: importing them takes a second."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # of Python 3.11's it is the only way in
+        forkserver.ensure_running()
+    return context
+
+
+@dataclass
+class Outcome:
+    """What there is in the end. An item's key is (queue, name)."""
+
+    attempts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    recorded: Counter[tuple[str, str]] = field(default_factory=Counter)
+    delivered: dict[str, Any] = field(default_factory=dict)
+    """The data that the second queue got, by item."""
+
+
+def expected() -> Outcome:
+    """Every item is worked on, recorded once, delivered once; one is tried twice, one fails."""
+    ends = {name: f"{'bad' if name == FAILING else 'good'}:{name}" for name in ITEMS}
+    attempts = Counter(("first", name) for name in ITEMS) + Counter([("first", RETRIED)])
+    recorded = Counter(("first", name) for name in ITEMS) + Counter(("second", end) for end in ends.values())
+    failure = {
+        "item": {"name": FAILING, "version": "", "data": ITEMS[FAILING]},
+        "reason": "exit code 65",
+        "exit_code": 65,
+        "attempts": 1,
+        "message": RESULT,
+    }
+    delivered = {end: failure if name == FAILING else json.loads(RESULT) for name, end in ends.items()}
+    return Outcome(attempts + Counter(("second", end) for end in ends.values()), recorded, delivered)
+
+
+class Run:
+    """In a namespace of its own; the manager reaches the API server through a proxy."""
+
+    def __init__(self, client: Client, namespace: str, folder: Path, point: Point | None) -> None:
+        self._client = client
+        self._namespace = namespace
+        self._folder = folder
+        self._manager: BaseProcess | None = None
+        self.starts = 0
+        self.log = folder / "log"
+        folder.mkdir(parents=True)
+        self._deploy()
+        self.proxy = Proxy(client, point, self._kill)
+
+    def until_over(self, seconds: float) -> Outcome:
+        """Raises TimeoutError."""
+        until = time.monotonic() + seconds
+        try:
+            while True:
+                if self._manager is None or not self._manager.is_alive():
+                    self._start()
+                jobs = self._jobs()
+                if len(jobs) >= 2 * len(ITEMS) and all("wqc/done" in each["labels"] for each in jobs):
+                    found = self._outcome()
+                    if len(found.delivered) == len(ITEMS):
+                        return found
+                if time.monotonic() > until:
+                    raise TimeoutError(self.log.read_text()[-4000:])
+                time.sleep(LOOK)
+        finally:
+            self._kill()
+            self.proxy.close()
+
+    def _start(self) -> None:
+        self.starts += 1
+        config = yaml.safe_load(self._client.kubeconfig.read_text())
+        config["clusters"][0]["cluster"] = {"server": self.proxy.url}
+        config["contexts"][0]["context"]["namespace"] = self._namespace
+        (self._folder / "kubeconfig").write_text(yaml.safe_dump(config))
+        environment = {
+            "KUBECONFIG": str(self._folder / "kubeconfig"),
+            "WQC_SETTINGS": str(self._folder / "settings"),
+            "WQC_PERIODS": PERIODS,
+            "WQC_PORT": str(free_port()),
+        }
+        self._manager = _processes().Process(
+            target=_manage, args=(str(self._folder), environment), daemon=True
+        )
+        self._manager.start()
+
+    def _kill(self) -> None:
+        manager = self._manager
+        if manager:
+            manager.kill()
+            manager.join()
+
+    def _deploy(self) -> None:
+        space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self._namespace}}
+        assert self._client.create(space).status == 201
+        core = f"/api/v1/namespaces/{self._namespace}"
+        while self._client.request("GET", f"{core}/serviceaccounts/default").status != 200:
+            time.sleep(0.05)
+        for queue, result in (("first", RESULT), ("second", "")):
+            wanted: dict[str, Any] = {"result": "required"} if result else {}
+            files = queue_files(queue, "true", at_once=8, poison=[65], retries=3, **wanted)
+            template = yaml.safe_load(job_template("true"))
+            template["spec"]["template"]["metadata"] = {"annotations": {"simulated/result": result}}
+            data = {"settings.yaml": files.settings, "job.yaml": yaml.safe_dump(template)}
+            metadata = {"name": f"crash-{queue}"}
+            manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+            assert self._client.create(manifest, self._namespace).status == 201
+        settings = self._folder / "settings" / "clips"
+        settings.mkdir(parents=True)
+        source = {"source": "clips", "kind": "items", "options": {"items": ITEMS}}
+        (settings / "source.yaml").write_text(yaml.safe_dump(source))
+        (self._folder / "manager.py").write_text(MANAGER)
+
+    # --- what there is ---
+
+    def _jobs(self) -> list[dict[str, Any]]:
+        """The Jobs' metadata."""
+        path = f"/apis/batch/v1/namespaces/{self._namespace}/jobs"
+        return [
+            each["metadata"] | {"spec": each["spec"]}
+            for each in self._client.request("GET", path).body["items"]
+        ]
+
+    def _outcome(self) -> Outcome:
+        found = Outcome()
+        for job in self._jobs():
+            queue = job["labels"]["wqc/queue"]
+            name = json.loads(job["annotations"]["wqc/item"])["name"]
+            found.attempts[queue, name] += 1
+            if queue == "second":
+                annotations = job["spec"]["template"]["metadata"]["annotations"]
+                found.delivered[name] = json.loads(annotations["wqc/item"])
+        names = {item_hash(name, ""): (queue, name) for queue, name in found.attempts}
+        path = f"/api/v1/namespaces/{self._namespace}/configmaps"
+        for each in self._client.request("GET", path, labelSelector="wqc/ledger").body["items"]:
+            content = base64.b64decode(each["binaryData"]["hashes"])
+            for key in read_segment(Segment(each["metadata"]["name"], content))[1]:
+                found.recorded[names[key]] += 1
+        return found
+
+
+def _manage(folder: str, environment: dict[str, str]) -> None:
+    """The generated manager, in a process of its own."""
+    os.environ.update(environment)
+    kube_config.KUBE_CONFIG_DEFAULT_LOCATION = environment["KUBECONFIG"]  # it was read when it was imported
+    log = os.open(Path(folder, "log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    os.dup2(log, 2)
+    runpy.run_path(str(Path(folder, "manager.py")), run_name="__main__")

@@ -1,0 +1,68 @@
+"""The manager is killed before and after each single call of the API server: nothing is lost or repeated.
+
+By default at a fixed sample of the points; with WQC_CRASH_ALL set, at every one (`make crash-all`).
+"""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from cluster.calls import Call, Point
+from cluster.client import Client
+from cluster.crashing import Run, expected
+
+SAMPLE = 64
+AT_ONCE = 4
+SECONDS = 240
+
+
+def points(counts: dict[str, int]) -> list[Point]:
+    """Every one that a run with so many calls of each kind has."""
+    calls = [Call(kind, number) for kind, count in sorted(counts.items()) for number in range(1, count + 1)]
+    return [Point(call, moment) for call in calls for moment in ("before", "after")]
+
+
+def sample(every: list[Point], count: int) -> list[Point]:
+    """The first of each kind, before and after, and as many others as make up `count`, evenly spread."""
+    first = [point for point in every if point.call.number == 1]
+    rest = [point for point in every if point.call.number > 1]
+    left = max(0, min(len(rest), count - len(first)))
+    return sorted(first + [rest[number * len(rest) // left] for number in range(left)])
+
+
+def test_a_manager_that_dies_at_any_call(
+    simulated_cluster: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    undisturbed = Run(simulated_cluster, "crash-none", tmp_path / "none", None)
+    assert undisturbed.until_over(SECONDS) == expected()
+    every = points(undisturbed.proxy.counts)
+    tried = every if os.environ.get("WQC_CRASH_ALL") else sample(every, SAMPLE)
+
+    def failure(number: int, point: Point) -> tuple[Point, bool, str]:
+        run = Run(simulated_cluster, f"crash-{number}", tmp_path / str(number), point)
+        try:
+            found = run.until_over(SECONDS)
+        except TimeoutError as late:
+            return point, run.proxy.reached, f"not over after {SECONDS} s: {late}"
+        return (
+            point,
+            run.proxy.reached,
+            "" if found == expected() else f"{found}\n{run.log.read_text()[-4000:]}",
+        )
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        results = list(pool.map(failure, range(len(tried)), tried))
+    reached = [point for point, was_reached, _ in results if was_reached]
+    with capsys.disabled():
+        print(f"\nthe manager was killed at {len(reached)} of {len(every)} points: {kinds(reached)}")
+    wrong = {str(point): why for point, _, why in results if why}
+    assert not wrong
+    assert len(reached) >= min(len(tried), 60)
+
+
+def kinds(reached: list[Point]) -> str:
+    grouped = groupby(sorted(reached), key=lambda point: point.call.kind)
+    return ", ".join(f"{kind} {len(list(each))}" for kind, each in grouped)
