@@ -11,6 +11,8 @@ from wqc.diagnostics.source import Span
 from wqc.language.syntax import Comment, Document
 
 _BEGIN = re.compile(r"#+\s*wqc:\s*")
+_ALMOST = re.compile(r"#+\s*wqc\W*allow\b.*\bWQ\d", re.IGNORECASE)
+"""Meant as one, and nobody would see that it silences nothing."""
 _FORM = re.compile(r"allow\s+(?P<codes>\w+(\s*,\s*\w+)*)\s*(:\s*(?P<reason>.*))?")
 
 
@@ -63,6 +65,8 @@ def _all(documents: Iterable[Document], found: list[Finding]) -> Iterator[Silenc
         for comment in document.comments:
             begin = _BEGIN.match(comment.text)
             if begin is None:
+                if _ALMOST.match(comment.text):
+                    found.append(mistakes.malformed_silencer(comment.span, comment.text.strip()))
                 continue
             line = comment.span.line
             while line in own_lines:
