@@ -18,6 +18,7 @@ VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"
 LIBRARY = f"usr/local/lib/{VERSION}"
 PACKAGES = f"{LIBRARY}/site-packages"
 NOT_NEEDED = ("__pycache__", "test", "tests", "idlelib", "tkinter", "turtledemo", "ensurepip", "config-*")
+TEMPLATES = Path("/usr/share/git-core/templates")
 ENVIRONMENT = {"LD_LIBRARY_PATH": "/usr/local/lib", "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1"}
 """Where copy_libraries puts those of a Python that isn't the system's."""
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
@@ -117,6 +118,8 @@ def _copy_git(root: Path, git: Path) -> None:
     inside.mkdir(parents=True)
     for name in ("git-remote-http", "git-remote-https"):
         shutil.copy(helpers / name, inside / name)
+    if TEMPLATES.exists():
+        shutil.copytree(TEMPLATES, root / TEMPLATES.relative_to("/"))
     for name in ("git", "git-upload-pack"):
         (inside / name).symlink_to("/usr/bin/git")
 

@@ -1,12 +1,12 @@
 """The real node runs what a cluster runs: images, native sidecars, logs, DNS, the API from inside a pod."""
 
 import shutil
-import time
 
 import pytest
 
 from cluster.client import Client
 from cluster.image import Image
+from cluster.jobs import ended_job, pod_log
 from cluster.real_node import RealNode
 from support.need import unavailable
 
@@ -46,19 +46,3 @@ def test_a_job_with_a_sidecar_ends_and_its_log_is_read(real_node: RealNode, busy
     assert job["status"].get("succeeded") == 1, log
     assert "I am 10001" in log
     assert "10.96.0.1" in log
-
-
-def ended_job(client: Client, name: str) -> dict:
-    until = time.monotonic() + 90
-    while time.monotonic() < until:
-        job = client.request("GET", f"/apis/batch/v1/namespaces/default/jobs/{name}").body
-        if any(each["type"] in ("Complete", "Failed") for each in job["status"].get("conditions", [])):
-            return job
-        time.sleep(0.3)
-    raise AssertionError(f"{name} has not ended: {job['status']}")
-
-
-def pod_log(client: Client, job: str) -> str:
-    selected = {"labelSelector": f"batch.kubernetes.io/job-name={job}"}
-    (pod,) = client.request("GET", "/api/v1/namespaces/default/pods", **selected).body["items"]
-    return client.text(f"/api/v1/namespaces/default/pods/{pod['metadata']['name']}/log", container="worker")
