@@ -15,6 +15,7 @@ from pathlib import Path
 from cluster.control_plane import ControlPlane
 from cluster.controllers import TUNED, start_controllers
 from cluster.real_node import RealNode
+from cluster.runtime_image import runtime_image
 from cluster.simulated_nodes import start_simulated_nodes
 
 FOLDER = Path(__file__).resolve().parents[2] / ".cluster"
@@ -31,6 +32,8 @@ def hold(tier: str) -> int:
         if tier == "simulated":
             start_controllers(cluster, *TUNED)
             start_simulated_nodes(cluster)
+        if isinstance(cluster, RealNode):
+            cluster.load_image(runtime_image(FOLDER / "runtime-image"))
         READY.touch()
         while True:
             signal.pause()

@@ -1,5 +1,6 @@
 """What nodes make of bundles (docs/decisions/bundles.md), in generated managers."""
 
+import asyncio
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from support.built import Folder
+from support.localrun import jobs, queue_files, until_idle
 from wqc.patterns.item import Item
 from wqc.runtime.graph import Graph, Port
 from wqc.runtime.workflow import Workflow
@@ -127,6 +129,22 @@ def test_the_program_passes_the_strictest_type_check(program: str, tmp_path: Pat
         [sys.executable, "-m", "mypy", "--strict", str(path)], capture_output=True, text=True
     )
     assert checked.returncode == 0, checked.stdout
+
+
+def test_the_same_name_in_two_members_is_two_items(tmp_path: Path) -> None:
+    workflow = Workflow("shelves")
+    kept = workflow.filter("kept", workflow.bundle("repo", ("api", "web")), where="item.name != 'y'")
+    workflow.queue("every", workflow.copier("both", kept))
+    out = tmp_path / "out"
+    out.mkdir()
+    script = f'cat "$WORK_ITEM_FILE" > "$(mktemp {out}/XXXXXX)"'
+    files = {"every": queue_files("every", script, ("api", "web"))}
+    sources: dict[str, Any] = {"repo.api": {"x": 1, "y": 2}, "repo.web": {"x": 3}}
+    for _ in range(2):
+        status = asyncio.run(until_idle(workflow, tmp_path / "s", files, sources))
+        assert (status.queues[0].done, status.queues[0].failed) == (2, 0)
+    assert sorted(path.read_text() for path in out.iterdir()) == ["1", "3"]
+    assert sorted(job["name"] for job in jobs(tmp_path / "s")) == ["api:x", "web:x"]
 
 
 def test_a_member_that_is_not_there() -> None:
