@@ -9,8 +9,6 @@ from wqc.emit.objects.volumes import Mount
 from wqc.language.values import ConfigMap, Cpu, Memory, Range, Secret
 from wqc.model.nodes import Environment
 
-Profile = Literal["restricted", "baseline", "privileged"]
-
 _REFERENCE = re.compile(r"\$\$|\$\(([^)]*)\)")
 
 
