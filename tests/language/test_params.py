@@ -132,3 +132,8 @@ def test_a_param_may_be_another_one_or_a_side_of_its_range() -> None:
     )
     assert [finding.message for finding in found.findings if finding.level.value == "error"] == []
     assert found.workflow is not None
+
+
+def test_a_file_gives_each_param_one_value() -> None:
+    given = Source("prod.wqp", 'tag = "2"\nsize = 3\nsize = 4\n')
+    assert lines(PARAMS + QUEUE, params_files=(given,)) == ["WQ206 prod.wqp:3:1 `size` is given twice"]

@@ -35,8 +35,12 @@ def file_settings(sources: Iterable[Source]) -> tuple[list[Setting], list[Findin
     for source in sources:
         parsed = parse_params(source)
         findings += parsed.findings
+        seen: dict[str, Span] = {}
         for entry in parsed.entries:
             name = entry.key.text if isinstance(entry.key, syntax.Name) else entry.key.span.text
+            if name in seen:
+                findings.append(values.duplicate_key(entry.key.span, name, seen[name]))
+            seen.setdefault(name, entry.key.span)
             settings.append(
                 Setting(name, entry.key.span, entry.value, entry.value.span.text, entry.value.span)
             )
