@@ -14,7 +14,7 @@ import pytest
 
 from support.disk import mounted
 from wqc.cli import folder, staging
-from wqc.cli.status import Trouble
+from wqc.cli.ending import Trouble
 from wqc.emit.lock import LOCK, parse, sealed
 
 FIRST = sealed({"a.yaml": "a: 1\n", "b.yaml": "b: 1\n", "gone.yaml": "x: 1\n"}, "w", ("q",))

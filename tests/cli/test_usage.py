@@ -14,8 +14,8 @@ import pytest
 from support.command import Ran, wqc
 from wqc import __version__
 from wqc.cli.arguments import COMMANDS
+from wqc.cli.ending import Status
 from wqc.cli.main import main
-from wqc.cli.status import Status
 from wqc.diagnostics import mistakes  # noqa: F401  (fills the registry)
 from wqc.diagnostics.mistake import MISTAKES
 from wqc.language.schema import BLOCKS, FUNCTIONS

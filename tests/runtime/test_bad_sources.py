@@ -13,8 +13,8 @@ import pytest
 
 from support.badserver import http, server
 from support.localrun import QUICK, queue_files, until_idle
-from wqc.runtime.manager import Status
 from wqc.runtime.sources.http import HttpSource
+from wqc.runtime.status import Status
 from wqc.runtime.workflow import Workflow
 
 NAMES = ["a", "b/c", "d ☃"]

@@ -70,7 +70,8 @@ def test_an_item_fails_after_its_retries_and_keeps_its_job(tmp_path: Path) -> No
     files = {"work": queue_files("work", script, retries=2)}
     status = asyncio.run(until_idle(workflow, tmp_path / "s", files, {"names": ["good", "bad"]}))
     assert collected(out) == Counter({'"good"': 1, '"bad"': 3})
-    assert status.queues[0].failures == (("bad", "exit code 3"),)
+    (failure,) = status.queues[0].failures
+    assert (failure.item, failure.reason, failure.message) == ("bad", "exit code 3", "broken\n")
     assert status.queues[0].done == 1
     last = max((job for job in jobs(tmp_path / "s") if job["name"] == "bad"), key=lambda job: job["attempt"])
     assert (last["attempt"], last["failures"]) == (3, 2)
@@ -117,8 +118,10 @@ def test_a_missing_result_is_a_failure(tmp_path: Path) -> None:
         "after": queue_files("after", collect(out)),
     }
     status = asyncio.run(until_idle(workflow, tmp_path / "s", files, {"names": ["x"]}))
-    assert status.queues[0].failures == (
-        ("x", "the worker ended well but wrote no result to WORK_RESULT_FILE"),
+    (failure,) = status.queues[0].failures
+    assert (failure.item, failure.reason) == (
+        "x",
+        "the worker ended well but wrote no result to WORK_RESULT_FILE",
     )
     assert not collected(out)
 

@@ -9,7 +9,8 @@ from typing import Any
 import yaml
 
 from wqc.runtime.graph import Port
-from wqc.runtime.manager import Manager, Status
+from wqc.runtime.manager import Manager
+from wqc.runtime.status import Status
 from wqc.runtime.periods import Periods
 from wqc.runtime.sources.items import ItemsSource
 from wqc.runtime.sources.source import Source
@@ -19,7 +20,14 @@ from wqc.runtime.stores.store import QueueFiles
 from wqc.runtime.workflow import Workflow
 
 QUICK = Periods(
-    backoff=0.05, backoff_limit=0.2, flush=0.1, listing=0.1, retry_listing=0.05, refused=0.05, request=2.0
+    backoff=0.05,
+    backoff_limit=0.2,
+    flush=0.1,
+    listing=0.1,
+    retry_listing=0.05,
+    refused=0.05,
+    request=2.0,
+    report=0.1,
 )
 
 

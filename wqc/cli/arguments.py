@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from wqc import __version__
-from wqc.cli.status import Status
+from wqc.cli.ending import Status
 from wqc.model.podspec import VERSIONS
 
 COMMANDS = {
@@ -15,6 +15,11 @@ COMMANDS = {
     "build": "write a workflow's Kubernetes objects",
     "graph": "show what flows where, and how much of it",
     "run": "run a workflow on this machine, without a cluster",
+    "status": "say what running workflows do, and what keeps them from it",
+    "pause": "let a queue start nothing more",
+    "resume": "let a paused queue go on",
+    "retry": "try failed items again",
+    "discard": "give failed items up",
     "fmt": "lay out files in the one canonical way",
     "explain": "say what a finding means, with examples",
     "schema": "print the table of blocks and attributes as JSON",

@@ -9,8 +9,8 @@ from wqc.cli import files, folder
 from wqc.cli.arguments import add_compiler_options, add_findings_options
 from wqc.cli.compiler import options
 from wqc.cli.diff import diff
+from wqc.cli.ending import Status, Trouble, status_of
 from wqc.cli.report import coloured, report
-from wqc.cli.status import Status, Trouble, status_of
 from wqc.diagnostics.source import Source
 from wqc.pipeline import Built, build, no_earlier_build
 

@@ -7,8 +7,8 @@ from wqc.cli import files
 from wqc.cli.arguments import add_compiler_options, add_findings_options
 from wqc.cli.compiler import options
 from wqc.cli.each import each
+from wqc.cli.ending import Status, status_of
 from wqc.cli.report import report
-from wqc.cli.status import Status, status_of
 from wqc.diagnostics.finding import Finding
 from wqc.pipeline import check
 

@@ -6,7 +6,7 @@ from argparse import Action, ArgumentParser, Namespace, _SubParsersAction
 import shtab
 
 from wqc.cli.arguments import command_line
-from wqc.cli.status import Status
+from wqc.cli.ending import Status
 
 DESCRIPTION = "Print a script that completes wqc's commands and options in your shell."
 EXAMPLE = """wqc completion bash > ~/.local/share/bash-completion/completions/wqc

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable
 
-from wqc.cli.status import Status, Trouble
+from wqc.cli.ending import Status, Trouble
 
 
 def each(paths: Iterable[str], action: Callable[[str], Status]) -> Status:

@@ -4,7 +4,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 import wqc.diagnostics.mistakes  # noqa: F401  (fills the registry)
-from wqc.cli.status import Status, Trouble
+from wqc.cli.ending import Status, Trouble
 from wqc.diagnostics.mistake import MISTAKES
 from wqc.diagnostics.page import page
 from wqc.diagnostics.suggestion import did_you_mean

@@ -5,7 +5,7 @@ import sys
 import tempfile
 from contextlib import suppress
 
-from wqc.cli.status import Trouble
+from wqc.cli.ending import Trouble
 from wqc.diagnostics.source import Source
 
 LIMIT = 16 << 20

@@ -7,8 +7,8 @@ from wqc.cli import files
 from wqc.cli.arguments import add_colour_option
 from wqc.cli.diff import diff
 from wqc.cli.each import each
+from wqc.cli.ending import Status, Trouble
 from wqc.cli.report import coloured
-from wqc.cli.status import Status, Trouble
 from wqc.diagnostics import text
 from wqc.language.formatter import format_text
 

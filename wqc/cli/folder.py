@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from wqc.cli import staging
-from wqc.cli.status import Trouble
+from wqc.cli.ending import Trouble
 from wqc.emit.lock import LOCK, Lock, NotALock, parse
 from wqc.emit.ownership import Plan, plan
 

@@ -6,8 +6,8 @@ from argparse import ArgumentParser, Namespace
 from wqc.cli import files
 from wqc.cli.arguments import add_compiler_options, add_text_options
 from wqc.cli.compiler import options
+from wqc.cli.ending import Status, status_of
 from wqc.cli.report import coloured, report
-from wqc.cli.status import Status, status_of
 from wqc.diagnostics.finding import Level
 from wqc.emit.drawing import dot, json, mermaid, tree
 from wqc.emit.drawing.drawing import Drawing, drawing

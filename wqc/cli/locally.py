@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from wqc.cli.status import Trouble
+from wqc.cli.ending import Trouble
 from wqc.contract.names import object_name
 from wqc.contract.pod import PROGRAM
 from wqc.contract.settings import Setting, SourceSettings

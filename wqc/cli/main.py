@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from importlib import import_module
 
 from wqc.cli.arguments import command_line
-from wqc.cli.status import Status, Trouble
+from wqc.cli.ending import Status, Trouble
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

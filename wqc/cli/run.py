@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from wqc.cli import files
 from wqc.cli.arguments import add_colour_option, add_compiler_options
 from wqc.cli.compiler import options
+from wqc.cli.ending import Status, Trouble, status_of
 from wqc.cli.report import report
-from wqc.cli.status import Status, Trouble, status_of
 from wqc.pipeline import build
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def run(arguments: Namespace) -> Status:
     from wqc.runtime.periods import Periods, periods_from
 
     try:
-        periods = periods_from(usual=Periods(flush=1.0, listing=2.0))
+        periods = periods_from(usual=Periods(flush=1.0, listing=2.0, report=1.0))
     except ValueError as error:
         raise Trouble(str(error)) from None
     volumes = {name: Path(folder) for name, folder in arguments.volume}

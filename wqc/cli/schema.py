@@ -3,7 +3,7 @@
 import json
 from argparse import ArgumentParser, Namespace
 
-from wqc.cli.status import Status
+from wqc.cli.ending import Status
 from wqc.language.export import schema
 
 DESCRIPTION = "Print the table of the language as JSON: every block, kind, attribute, type and default."

@@ -4,9 +4,9 @@ import logging
 import time
 from typing import TextIO
 
-from wqc.cli.livetable import Rates, one_line, table
+from wqc.cli.livetable import one_line, table
 from wqc.runtime.logs import LOGGER
-from wqc.runtime.manager import Status
+from wqc.runtime.status import Status
 
 QUIET = 10.0
 """Seconds between two lines about a queue where there is no terminal."""
@@ -31,7 +31,6 @@ class Screen:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._live = stream.isatty()
-        self._rates = Rates()
         self._drawn = 0
         self._said: dict[str, tuple[float, str]] = {}
         self._notices = Notices()
@@ -40,10 +39,9 @@ class Screen:
 
     def show(self, status: Status, last: bool = False) -> None:
         """What has changed since the last call; all of it if it is the last."""
-        self._rates.observe(time.monotonic(), status)
         notices, self._notices.lines = self._notices.lines, []
         if self._live:
-            self._redraw(notices, table(status, self._rates))
+            self._redraw(notices, table(status))
         else:
             for line in notices:
                 print(line, file=self._stream)

@@ -1,30 +1,134 @@
-"""How every command ends."""
+"""`wqc status`"""
 
-from collections.abc import Iterable
-from enum import IntEnum
-from typing import TYPE_CHECKING
+import asyncio
+import json
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from wqc.cli import running
+from wqc.cli.ending import Status, Trouble
+from wqc.cli.running import Place, place, read_report
 
 if TYPE_CHECKING:
-    from wqc.diagnostics.finding import Finding
+    from wqc.runtime.status import Report
+
+DESCRIPTION = """\
+Say what running workflows do: how many items wait, run, are done and failed, how fast, what keeps them
+from going on, and the last failures. The exit code is 1 if an item failed, something is in the way, or no
+manager runs."""
+EXAMPLE = """wqc status -n media
+  wqc status thumbnails --state .wqc --watch    # of a wqc run on this machine"""
+
+REFRESH = 2.0
+"""Seconds."""
 
 
-class Status(IntEnum):
-    """The exit codes of every command; where several files are given, the largest of them."""
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One workflow. `tails`: by Job, the end of what its worker wrote."""
 
-    CLEAN = 0
-    FINDINGS = 1
-    """Findings of error level, or differences."""
-    TROUBLE = 2
-    """An unreadable file, bad usage, a folder that can't be written."""
-    INTERRUPTED = 130
-    BROKEN_PIPE = 141
+    workflow: str
+    managed: bool | None
+    report: "Report | None"
+    tails: dict[str, list[str]]
 
 
-class Trouble(Exception):
-    """What kept a command from its work, in one line."""
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("workflow", metavar="WORKFLOW", nargs="?", help="only this one")
+    running.add_arguments(parser)
+    parser.add_argument("--watch", action="store_true", help="again and again, until interrupted")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
 
 
-def status_of(findings: "Iterable[Finding]") -> Status:
-    """Only errors count."""
-    wrong = any(finding.level.value == "error" for finding in findings)
-    return Status.FINDINGS if wrong else Status.CLEAN
+def run(arguments: Namespace) -> Status:
+    return asyncio.run(_run(place(arguments), arguments))
+
+
+async def _run(found: Place, arguments: Namespace) -> Status:
+    before: list[str] = []
+    while True:
+        shown = await look(found, arguments.workflow)
+        lines = as_json(shown) if arguments.format == "json" else as_text(shown, time.time())
+        if arguments.watch and sys.stdout.isatty():
+            sys.stdout.write("\x1b[H\x1b[J")
+        if lines != before or sys.stdout.isatty():
+            print(*lines, sep="\n", flush=True)
+        before = lines
+        if not arguments.watch:
+            return Status.FINDINGS if any(map(is_wrong, shown)) else Status.CLEAN
+        await asyncio.sleep(REFRESH)
+
+
+async def look(found: Place, wanted: str | None) -> list[Shown]:
+    """Raises Trouble."""
+    names = await found.workflows()
+    if wanted is not None and wanted not in names:
+        raise Trouble(f"{found.where} has no workflow {wanted}, but {', '.join(names) or 'none at all'}")
+    if not names:
+        raise Trouble(f"{found.where} has no workflow whose manager ever ran")
+    return [await _look(found, workflow) for workflow in ([wanted] if wanted else names)]
+
+
+async def _look(found: Place, workflow: str) -> Shown:
+    report = await read_report(found, workflow)
+    tails: dict[str, list[str]] = {}
+    for queue in report.status.queues if report else ():
+        for failure in queue.failures:
+            text = await found.log_tail(workflow, failure.job) or failure.message
+            tails[failure.job] = text.rstrip().splitlines()[-running.TAIL :]
+    return Shown(workflow, await found.is_managed(workflow), report, tails)
+
+
+def is_wrong(shown: Shown) -> bool:
+    from wqc.cli.livetable import failures, problems
+
+    if shown.report is None or shown.managed is False:
+        return True
+    return bool(failures(shown.report.status) or problems(shown.report.status))
+
+
+def as_text(shown: list[Shown], now: float) -> list[str]:
+    lines: list[str] = []
+    for each in shown:
+        lines += ([""] if lines else []) + _text(each, now)
+    return lines
+
+
+def _text(shown: Shown, now: float) -> list[str]:
+    from wqc.cli.livetable import duration, one_line, table
+
+    if shown.report is None:
+        return [f"{shown.workflow}: its manager never ran"]
+    age = duration(max(0.0, now - shown.report.time))
+    head = (
+        f"{shown.workflow}: no manager runs; this is from {age} ago"
+        if shown.managed is False
+        else shown.workflow
+    )
+    lines = [head, *table(shown.report.status)]
+    for queue in shown.report.status.queues:
+        for failure in queue.failures:
+            lines.append(f"{queue.queue}: {one_line(failure.item)} failed: {one_line(failure.reason)}")
+            lines += (f"    {one_line(line)}" for line in shown.tails[failure.job])
+    for stuck in shown.report.status.stuck:
+        lines.append(f"{stuck.node}: {one_line(stuck.name)} failed: {one_line(stuck.reason)}")
+    return lines
+
+
+def as_json(shown: list[Shown]) -> list[str]:
+    """`time`: seconds since the epoch; `rate`: items per second."""
+    return [json.dumps({"workflows": [_json(each) for each in shown]}, indent=2)]
+
+
+def _json(shown: Shown) -> dict[str, Any]:
+    said: dict[str, Any] = {"workflow": shown.workflow, "managed": shown.managed, "time": None}
+    if shown.report:
+        said |= {"time": shown.report.time, **asdict(shown.report.status)}
+        for queue, status in zip(said["queues"], shown.report.status.queues, strict=True):
+            queue["seconds_left"] = status.seconds_left
+            for failure in queue["failures"]:
+                failure["log"] = shown.tails[failure["job"]]
+    return said

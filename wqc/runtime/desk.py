@@ -10,7 +10,7 @@ from wqc.runtime.logs import log
 from wqc.runtime.pause import Pause
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue import Queue
-from wqc.runtime.requests import KEPT, Request, encode, is_paused, requests
+from wqc.runtime.requests import KEPT, Request, encode_request, is_paused, requests
 from wqc.runtime.stores.state import Conflict, State, StateStore
 from wqc.runtime.stores.store import Refused
 
@@ -73,7 +73,7 @@ class Desk:
         if request.jobs is None:
             jobs, missing = queue.held.find(request.items)
             request = replace(request, jobs=jobs, missing=missing)
-            await self._write({key: encode(request)})
+            await self._write({key: encode_request(request)})
         jobs = request.jobs or ()
         left = queue.held.retry(jobs) if request.action == "retry" else queue.held.discard(jobs)
         if not left:
@@ -85,7 +85,7 @@ class Desk:
         done = [each for each, other in requests(self._state.entries).items() if other and other.done]
         old: dict[str, str | None] = dict.fromkeys(done[: max(0, len(done) + 1 - KEPT)])
         finished = replace(request, items=None, jobs=(), count=count, done=True)
-        await self._write({**old, key: encode(finished)})
+        await self._write({**old, key: encode_request(finished)})
 
     async def _write(self, changes: Mapping[str, str | None]) -> None:
         self._state = await self._store.write(changes, self._state.version)

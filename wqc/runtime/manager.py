@@ -4,44 +4,29 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 from wqc.contract.names import object_name
 from wqc.patterns.item import Item
 from wqc.runtime.desk import Desk
 from wqc.runtime.feed import Feed
-from wqc.runtime.graph import FAILED, Port, Stuck
+from wqc.runtime.graph import FAILED, Port
 from wqc.runtime.ledger import Ledger
 from wqc.runtime.logs import log
 from wqc.runtime.origin import Offer, Origin
 from wqc.runtime.pause import Pause
 from wqc.runtime.periods import Periods
-from wqc.runtime.queue import Queue, QueueStatus
+from wqc.runtime.queue import Queue
+from wqc.runtime.reporter import report
 from wqc.runtime.settings import read_queue_settings
 from wqc.runtime.sources.source import Source
+from wqc.runtime.status import SourceStatus, Status
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.state import StateStore
 from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed, Refused, Unsure
 from wqc.runtime.templates import Templates
 from wqc.runtime.text import decode
 from wqc.runtime.workflow import Workflow
-
-
-@dataclass(frozen=True, slots=True)
-class SourceStatus:
-    source: str
-    problem: str
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    sources: tuple[SourceStatus, ...]
-    queues: tuple[QueueStatus, ...]
-    stuck: tuple[Stuck, ...]
-    """What failed in a pattern node and is held by its source or its queue."""
-    idle: bool
-    """All that the sources list is worked off, but for what failed."""
 
 
 class Manager:
@@ -88,6 +73,7 @@ class Manager:
                 tasks.create_task(feed.run())
             for queue in self._queues.values():
                 tasks.create_task(queue.run())
+            tasks.create_task(report(self._state, self.status, self._periods.report))
 
     def status(self) -> Status:
         return Status(

@@ -30,6 +30,9 @@ class Periods:
     request: float = 30.0
     """How long a source may take to answer."""
 
+    report: float = 5.0
+    """Between two writes of what the manager says about itself."""
+
     def backoff_after(self, failures: int) -> float:
         return float(min(self.backoff * 2.0 ** min(failures - 1, 32), self.backoff_limit))
 

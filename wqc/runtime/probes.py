@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 
 from wqc.runtime.httpserver import Answer, Request, on_loop
-from wqc.runtime.manager import Status
+from wqc.runtime.status import Status
 
 PATIENCE = 5.0
 """Seconds that the event loop may be busy."""

@@ -8,7 +8,6 @@ import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from wqc.contract.limits import FINISHED_JOBS
@@ -24,7 +23,9 @@ from wqc.runtime.logs import log
 from wqc.runtime.origin import Offer, Origin
 from wqc.runtime.pause import Pause
 from wqc.runtime.periods import Periods
+from wqc.runtime.rate import Rate
 from wqc.runtime.starter import AT_ONCE, Starter
+from wqc.runtime.status import Failure, QueueStatus
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed, Refused
 from wqc.runtime.templates import Templates
@@ -32,30 +33,12 @@ from wqc.runtime.text import decode
 from wqc.runtime.verdict import ItemFailed, Lost, Succeeded, verdict
 
 LEAST_KEEP = 60.0
+PAUSED_IN_FILE = "paused in the workflow's file"
+MESSAGE_SHOWN = 400
+"""Characters of a failed worker's message that the status has."""
 
 HandOn = Callable[[Sequence[Port], Job, str, Callable[[], None]], Origin]
 """(ports, the finished Job, the data that goes on, what to call when every reader has it)."""
-
-
-@dataclass(frozen=True, slots=True)
-class QueueStatus:
-    queue: str
-    waiting: int
-    running: int
-    parallelism: int
-    """How many may run at a time, over all lanes; the manager scales it."""
-    done: int
-    """All that the ledger remembers."""
-    failed: int
-    """Items that failed for good and are held."""
-    handing: int
-    """Finished items that a reader doesn't have yet."""
-    blocked: str
-    """What keeps it or one of its items from starting, for people; "" if nothing does."""
-    knows: bool
-    """What runs and what is finished is known."""
-    failures: tuple[tuple[str, str], ...]
-    """Held items and why they failed, at most ten."""
 
 
 class Queue:
@@ -91,6 +74,7 @@ class Queue:
         self._ledger_loaded = False
         self._sure = False
         self._paused = False
+        self._rate = Rate()
         self.held = Held(self._book, ledger, self._wake.set)
 
     # --- what others tell it ---
@@ -169,6 +153,8 @@ class Queue:
 
     def status(self) -> QueueStatus:
         dead = self._book.at("dead")
+        if self.knows:
+            self._rate.observe(time.monotonic(), len(self._ledger) + len(dead))
         return QueueStatus(
             self.name,
             waiting=self._starter.waiting + self._book.count("retry"),
@@ -177,12 +163,13 @@ class Queue:
             done=len(self._ledger),
             failed=len(dead),
             handing=self._book.count("handing"),
+            rate=self._rate.per_second(),
             blocked=self._blocked()
             or self._pause.reason
             or self._write_pause.reason
             or self._starter.problem(),
             knows=self.knows,
-            failures=tuple((each.latest.name, each.reason) for each in dead[-10:]),
+            failures=tuple(map(_failure, dead[-10:])),
         )
 
     # --- the loop ---
@@ -343,7 +330,7 @@ class Queue:
         if not self._ledger_loaded:
             return "its ledger isn't read"
         if self._settings.paused:
-            return "paused in the workflow's file"
+            return PAUSED_IN_FILE
         if self._paused:
             return "paused by wqc pause"
         if self._book.count("dead") >= self._settings.failed_limit:
@@ -384,3 +371,8 @@ class Queue:
 def _is_held(attempts: Attempts) -> bool:
     """It failed in a pattern node and is with all its other readers: nothing more happens to it."""
     return bool(attempts.origin and attempts.origin.stuck and not attempts.origin.left)
+
+
+def _failure(attempts: Attempts) -> Failure:
+    job = attempts.latest
+    return Failure(job.name, attempts.reason, job.job, (job.message or "")[-MESSAGE_SHOWN:])

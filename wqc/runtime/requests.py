@@ -15,6 +15,8 @@ from uuid import uuid4
 
 import msgspec
 
+from wqc.runtime.text import decode, encode
+
 PAUSED, REQUEST = "paused.", "request."
 KEPT = 20
 """So many requests are kept once they are done, for whoever asked."""
@@ -39,18 +41,18 @@ class Request:
 
 def new_request(request: Request) -> tuple[str, str]:
     """An entry. Keys sort by time."""
-    return f"{REQUEST}{time.time_ns():020}-{uuid4().hex[:8]}", encode(request)
+    return f"{REQUEST}{time.time_ns():020}-{uuid4().hex[:8]}", encode_request(request)
 
 
-def encode(request: Request) -> str:
-    return msgspec.json.encode(request).decode()
+def encode_request(request: Request) -> str:
+    return encode(msgspec.to_builtins(request))
 
 
-def decode(text: str) -> Request:
+def decode_request(text: str) -> Request:
     """Raises ValueError."""
     try:
-        return msgspec.json.decode(text, type=Request)
-    except msgspec.MsgspecError as error:
+        return msgspec.convert(decode(text), Request)
+    except (ValueError, msgspec.MsgspecError) as error:
         raise ValueError(f"not a request: {error}") from None
 
 
@@ -60,7 +62,7 @@ def requests(entries: Mapping[str, str]) -> dict[str, Request | None]:
     for key in sorted(entries):
         if key.startswith(REQUEST):
             try:
-                found[key] = decode(entries[key])
+                found[key] = decode_request(entries[key])
             except ValueError:
                 found[key] = None
     return found

@@ -1,0 +1,167 @@
+"""`wqc status`, `pause`, `resume`, `retry` and `discard`, of a run on this machine."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from support.command import Ran, wqc
+
+PERIODS = "backoff=0.1 backoff_limit=0.2 flush=0.1 listing=0.2 report=0.1"
+SHOP = """\
+workflow shop
+source orders: items { items = ["a", "b\\n\\u2603"] }
+worker pack { image = "busybox:1.36", run = '''
+    cat "$WORK_ITEM_FILE"; echo; echo no box left >&2; test -e %s
+    ''' }
+queue packing { from = orders, worker = pack, retries = 0 }
+queue sending { from = packing, worker = pack }
+""".replace("'''", '"""')
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    (tmp_path / "shop.wq").write_text(SHOP % (tmp_path / "boxes"))
+    return tmp_path
+
+
+def run(folder: Path, *options: str) -> Ran:
+    return wqc("run", "shop.wq", *options, folder=folder, WQC_PERIODS=PERIODS)
+
+
+def ask(folder: Path, *words: str) -> Ran:
+    return wqc(*words, "--state", ".wqc", folder=folder)
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[None]:
+    environment = os.environ | {"WQC_PERIODS": PERIODS}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "wqc", "run", "shop.wq"],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=30)
+
+
+def plain(out: str) -> str:
+    """Without its times and rates."""
+    out = re.sub(r" +rate +time left", " RATE", out)
+    out = re.sub(r" +\d+\.\d/(s|min)( +\d+[smh]( \d\d[smh])?)?", " RATE", out)
+    return re.sub(r"\d+s ago", "NOW ago", out)
+
+
+def until(folder: Path, expected: str) -> None:
+    """Wait for a status that says so."""
+    end = time.monotonic() + 60
+    while expected not in (out := plain(ask(folder, "status").out)):
+        assert time.monotonic() < end, out
+        time.sleep(0.2)
+
+
+def test_what_failed_is_said_with_the_end_of_its_log(shop: Path) -> None:
+    assert run(shop, "--until-empty").status == 1
+    shown = ask(shop, "status")
+    assert shown.status == 1
+    assert shown.err == ""
+    assert plain(shown.out) == (
+        "shop: no manager runs; this is from NOW ago\n"
+        "queue    waiting  running  done  failed RATE\n"
+        "packing        0        0     0       2 RATE\n"
+        "sending        0        0     0       0 RATE\n"
+        "packing: a failed: exit code 1\n"
+        '    "a"\n'
+        "    no box left\n"
+        "packing: b\\n☃ failed: exit code 1\n"
+        '    "b\\n☃"\n'
+        "    no box left\n"
+    )
+    (workflow,) = json.loads(ask(shop, "status", "shop", "--format", "json").out)["workflows"]
+    packing = workflow["queues"][0]
+    assert (workflow["workflow"], workflow["managed"], packing["failed"]) == ("shop", False, 2)
+    assert packing["failures"][0]["log"] == ['"a"', "no box left"]
+
+
+def test_a_running_workflow_does_what_it_is_asked(shop: Path) -> None:
+    with running(shop):
+        until(shop, "packing: a failed")
+        assert ask(shop, "pause", "sending") == Ran(
+            0, "sending is paused; what runs goes on to its end\n", ""
+        )
+        assert ask(shop, "pause", "sending") == Ran(0, "sending is paused already\n", "")
+        (shop / "boxes").touch()
+        assert ask(shop, "retry", "shop/packing", "a") == Ran(0, "packing: 1 item is tried again\n", "")
+        assert ask(shop, "retry", "packing", "a", "x") == Ran(
+            1, "", "packing: no failed item is called a\npacking: no failed item is called x\n"
+        )
+        assert ask(shop, "discard", "packing") == Ran(0, "packing: 1 item is discarded\n", "")
+        assert ask(shop, "discard", "packing") == Ran(0, "packing: no item failed\n", "")
+        until(
+            shop,
+            "shop\n"
+            "queue    waiting  running  done  failed RATE\n"
+            "packing        0        0     1       0 RATE\n"
+            "sending        1        0     0       0 RATE\n"
+            "sending: paused by wqc pause\n",
+        )
+        assert ask(shop, "resume", "sending") == Ran(0, "sending goes on\n", "")
+        assert ask(shop, "resume", "sending") == Ran(0, "sending is not paused\n", "")
+        until(
+            shop,
+            "shop\n"
+            "queue    waiting  running  done  failed RATE\n"
+            "packing        0        0     2       0 RATE\n"
+            "sending        0        0     1       0 RATE\n",
+        )
+        assert ask(shop, "status").status == 0
+
+
+def test_what_is_asked_while_no_manager_runs_is_done_by_the_next(shop: Path) -> None:
+    assert run(shop, "--until-empty").status == 1
+    noted = "packing: it is noted; shop's manager does it once it runs\n"
+    assert ask(shop, "retry", "packing") == Ran(0, noted, "")
+    (shop / "boxes").touch()
+    with running(shop):
+        until(shop, "\nsending        0        0     2 ")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("status",), "wqc: there is no folder .wqc; wqc run makes one\n"),
+        (("pause", "x"), "wqc: there is no folder .wqc; wqc run makes one\n"),
+        (
+            ("pause", "x", "-n", "y"),
+            "wqc: --namespace is for a cluster, --state for this machine: give one of them\n",
+        ),
+    ],
+)
+def test_where_nothing_ever_ran(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+    assert ask(tmp_path, *words) == Ran(2, "", told)
+
+
+def test_names_that_are_not_there(shop: Path) -> None:
+    run(shop, "--until-empty")
+    assert ask(shop, "status", "ship") == Ran(2, "", "wqc: .wqc has no workflow ship, but shop\n")
+    assert ask(shop, "retry", "ship/packing") == Ran(2, "", "wqc: .wqc has no workflow ship, but shop\n")
+    assert ask(shop, "retry", "sailing") == Ran(
+        2, "", "wqc: .wqc has no queue sailing, but packing, sending\n"
+    )
+    (shop / ".wqc" / "shop" / "state.json").write_text("{}")
+    broken = ask(shop, "status")
+    assert broken == Ran(
+        2, "", "wqc: .wqc: .wqc/shop/state.json can't be read: it is no state of a workflow\n"
+    )

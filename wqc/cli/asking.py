@@ -1,0 +1,119 @@
+"""Telling a running workflow what to do with one of its queues."""
+
+import asyncio
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from wqc.cli import running
+from wqc.cli.ending import Status, Trouble
+from wqc.cli.running import Place, asking, place, read_report
+
+if TYPE_CHECKING:
+    from wqc.runtime.requests import Action, Request
+    from wqc.runtime.status import QueueStatus
+
+PATIENCE = 10.0
+"""Seconds that a manager that runs has for an answer."""
+
+
+def add_arguments(parser: ArgumentParser, items: bool) -> None:
+    parser.add_argument(
+        "queue", metavar="QUEUE", help="the queue; WORKFLOW/QUEUE where several have one of that name"
+    )
+    if items:
+        parser.add_argument("items", metavar="ITEM", nargs="*", help="a failed item's name (default: all)")
+    running.add_arguments(parser)
+
+
+async def find(found: Place, name: str) -> "tuple[str, QueueStatus]":
+    """The workflow and its queue. Raises Trouble."""
+    wanted, _, queue = name.rpartition("/")
+    names = await found.workflows()
+    if wanted and wanted not in names:
+        raise Trouble(f"{found.where} has no workflow {wanted}, but {', '.join(names) or 'none at all'}")
+    if not names:
+        raise Trouble(f"{found.where} has no workflow whose manager ever ran")
+    having: list[tuple[str, QueueStatus]] = []
+    known: list[str] = []
+    for workflow in [wanted] if wanted else names:
+        report = await read_report(found, workflow)
+        for each in report.status.queues if report else ():
+            known.append(each.queue)
+            if each.queue == queue:
+                having.append((workflow, each))
+    if not having:
+        raise Trouble(f"{found.where} has no queue {queue}, but {', '.join(known) or 'none at all'}")
+    if len(having) > 1:
+        raise Trouble(f"which one? {', '.join(f'{workflow}/{queue}' for workflow, _ in having)}")
+    return having[0]
+
+
+def ask(arguments: Namespace, action: "Action") -> Status:
+    return asyncio.run(_ask(place(arguments), arguments.queue, tuple(arguments.items) or None, action))
+
+
+async def _ask(found: Place, name: str, items: tuple[str, ...] | None, action: "Action") -> Status:
+    from wqc.runtime.requests import Request, new_request
+
+    workflow, queue = await find(found, name)
+    managed = await found.is_managed(workflow)
+    key, text = new_request(Request(queue.queue, action, items))
+    with asking(found.where):
+        await found.state(workflow).write({key: text})
+        request = await _answer(found, workflow, key) if managed is not False else None
+    if request is None or request.jobs is None:
+        print(f"{queue.queue}: it is noted; {workflow}'s manager does it once it runs")
+        return Status.CLEAN
+    count = request.count or len(request.jobs)
+    done = {"retry": "tried again", "discard": "discarded"}[action]
+    if count or not request.missing:
+        print(f"{queue.queue}: {_items(count)} {done}" if count else f"{queue.queue}: no item failed")
+    for item in request.missing:
+        from wqc.cli.livetable import one_line
+
+        print(f"{queue.queue}: no failed item is called {one_line(item)}", file=sys.stderr)
+    return Status.FINDINGS if request.missing else Status.CLEAN
+
+
+async def _answer(found: Place, workflow: str, key: str) -> "Request | None":
+    """The request once it is known which items it is about, or as it is when time is over."""
+    from wqc.runtime.requests import requests
+
+    until = time.monotonic() + PATIENCE
+    while True:
+        request = requests((await found.state(workflow).read()).entries).get(key)
+        if request is None or request.jobs is not None or time.monotonic() > until:
+            return request
+        await asyncio.sleep(0.2)
+
+
+def _items(count: int) -> str:
+    return "1 item is" if count == 1 else f"{count} items are"
+
+
+def switch(arguments: Namespace, paused: bool) -> Status:
+    return asyncio.run(_switch(place(arguments), arguments.queue, paused))
+
+
+async def _switch(found: Place, name: str, paused: bool) -> Status:
+    from wqc.runtime.queue import PAUSED_IN_FILE
+    from wqc.runtime.requests import PAUSED, is_paused
+
+    workflow, queue = await find(found, name)
+    with asking(found.where):
+        store = found.state(workflow)
+        was = is_paused((await store.read()).entries, queue.queue)
+        if was != paused:
+            await store.write({PAUSED + queue.queue: "" if paused else None})
+    if not paused and queue.blocked == PAUSED_IN_FILE:
+        print(f"{queue.queue}: its file says paused = true; change it there", file=sys.stderr)
+        return Status.FINDINGS
+    if was == paused:
+        print(f"{queue.queue} is paused already" if paused else f"{queue.queue} is not paused")
+    else:
+        print(
+            f"{queue.queue} is paused; what runs goes on to its end" if paused else f"{queue.queue} goes on"
+        )
+    return Status.CLEAN

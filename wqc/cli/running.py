@@ -1,0 +1,185 @@
+"""Workflows that run: in a namespace of a cluster, or on this machine in the folder of `wqc run`."""
+
+import fcntl
+import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from wqc.cli.ending import Trouble
+
+if TYPE_CHECKING:
+    from wqc.runtime.status import Report
+    from wqc.runtime.stores.kubernetes.transport import Transport
+    from wqc.runtime.stores.state import StateStore
+
+TAIL = 5
+"""Lines of a failed worker's log that are shown."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("-n", "--namespace", metavar="NS", help="where it runs (default: the kubeconfig's)")
+    parser.add_argument(
+        "--state", metavar="DIR", type=Path, help="it runs on this machine, with its state in DIR"
+    )
+
+
+class Place(Protocol):
+    """Where workflows run. All methods raise Trouble."""
+
+    where: str
+    """For people."""
+
+    async def workflows(self) -> list[str]: ...
+
+    def state(self, workflow: str) -> "StateStore": ...
+
+    async def is_managed(self, workflow: str) -> bool | None:
+        """Whether a manager runs it; None if nobody may know."""
+        ...
+
+    async def log_tail(self, workflow: str, job: str) -> str:
+        """The end of what the Job's worker wrote; "" if that is gone."""
+        ...
+
+
+def place(arguments: Namespace) -> Place:
+    if arguments.state is not None:
+        if arguments.namespace is not None:
+            raise Trouble("--namespace is for a cluster, --state for this machine: give one of them")
+        return Folder(arguments.state)
+    return cluster(arguments.namespace)
+
+
+class Folder:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.where = str(folder)
+
+    async def workflows(self) -> list[str]:
+        if not self._folder.is_dir():
+            raise Trouble(f"there is no folder {self._folder}; wqc run makes one")
+        return sorted(path.parent.name for path in self._folder.glob("*/state.json"))
+
+    def state(self, workflow: str) -> "StateStore":
+        from wqc.runtime.stores.local.state import LocalStateStore
+
+        return LocalStateStore(self._folder / workflow)
+
+    async def is_managed(self, workflow: str) -> bool | None:
+        try:
+            lock = os.open(self._folder / workflow / "lock", os.O_RDWR)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return False
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(lock)
+
+    async def log_tail(self, workflow: str, job: str) -> str:
+        try:
+            content = (self._folder / workflow / "jobs" / job / "log").read_bytes()
+        except OSError:
+            return ""
+        return content.decode(errors="replace")
+
+
+class Cluster:
+    def __init__(self, transport: "Transport", namespace: str) -> None:
+        self._transport = transport
+        self._namespace = namespace
+        self.where = f"namespace {namespace}"
+
+    async def workflows(self) -> list[str]:
+        from wqc.contract.names import STATE, WORKFLOW_LABEL, object_name
+
+        found = await self._get("/api/v1", "configmaps", labelSelector=WORKFLOW_LABEL)
+        named = [(each["metadata"]["labels"][WORKFLOW_LABEL], each["metadata"]["name"]) for each in found]
+        return sorted(workflow for workflow, name in named if name == object_name(workflow, STATE))
+
+    def state(self, workflow: str) -> "StateStore":
+        from wqc.runtime.stores.kubernetes.state import KubernetesStateStore
+
+        return KubernetesStateStore(self._transport, self._namespace, workflow)
+
+    async def is_managed(self, workflow: str) -> bool | None:
+        from wqc.contract.names import object_name
+
+        name = object_name(workflow, "manager")
+        try:
+            leases = await self._get(
+                "/apis/coordination.k8s.io/v1", "leases", fieldSelector=f"metadata.name={name}"
+            )
+        except Trouble:
+            return None
+        spec = leases[0]["spec"] if leases else {}
+        if not spec.get("holderIdentity"):
+            return False
+        renewed = datetime.fromisoformat(spec["renewTime"].replace("Z", "+00:00"))
+        age = (datetime.now(UTC) - renewed).total_seconds()
+        return bool(age < 60 + 2 * spec["leaseDurationSeconds"])  # this machine's clock isn't the cluster's
+
+    async def log_tail(self, workflow: str, job: str) -> str:
+        from wqc.runtime.stores.kubernetes.transport import ApiError
+
+        try:
+            pods = await self._get("/api/v1", "pods", labelSelector=f"batch.kubernetes.io/job-name={job}")
+            if not pods:
+                return ""
+            path = f"/api/v1/namespaces/{self._namespace}/pods/{pods[-1]['metadata']['name']}/log"
+            query = {"container": "worker", "tailLines": str(TAIL)}
+            content: bytes = await self._transport.ask("GET", path, query)
+        except (Trouble, ApiError):
+            return ""
+        return content.decode(errors="replace")
+
+    async def _get(self, group: str, kind: str, **query: str) -> list[Any]:
+        import json
+
+        from wqc.runtime.stores.kubernetes.transport import ApiError
+
+        try:
+            path = f"{group}/namespaces/{self._namespace}/{kind}"
+            items: list[Any] = json.loads(await self._transport.ask("GET", path, query))["items"]
+        except ApiError as error:
+            raise Trouble(f"{self.where}: {error}") from None
+        return items
+
+
+def cluster(namespace: str | None) -> Cluster:
+    from wqc.runtime.stores.kubernetes.connection import NoCluster, connect
+
+    try:
+        transport, default = connect()
+    except NoCluster as error:
+        raise Trouble(str(error)) from None
+    return Cluster(transport, namespace or default)
+
+
+@contextmanager
+def asking(where: str) -> Iterator[None]:
+    """What a store refuses, as trouble."""
+    from wqc.runtime.stores.store import Refused
+
+    try:
+        yield
+    except Refused as refused:
+        raise Trouble(f"{where}: {refused}") from None
+
+
+async def read_report(found: Place, workflow: str) -> "Report | None":
+    """What its manager said last; None if it never said anything. Raises Trouble."""
+    from wqc.runtime.status import STATUS, decode_report
+
+    with asking(found.where):
+        text = (await found.state(workflow).read()).entries.get(STATUS)
+    try:
+        return None if text is None else decode_report(text)
+    except ValueError as error:
+        raise Trouble(f"{workflow}: its state is of another version of wqc: {error}") from None

@@ -1,0 +1,88 @@
+"""What a running workflow says about itself: to `wqc run`, to probes, and in the workflow's state."""
+
+import time
+from dataclasses import dataclass
+
+import msgspec
+
+from wqc.runtime.graph import Stuck
+from wqc.runtime.text import decode, encode
+
+STATUS = "status"
+"""The entry of the state that holds a Report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An item that failed for good."""
+
+    item: str
+    reason: str
+    job: str
+    message: str
+    """The end of what its worker wrote, as far as that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueStatus:
+    queue: str
+    waiting: int
+    running: int
+    parallelism: int
+    """How many may run at a time, over all lanes; the manager scales it."""
+    done: int
+    """All that the ledger remembers."""
+    failed: int
+    """Items that failed for good and are held."""
+    handing: int
+    """Finished items that a reader doesn't have yet."""
+    rate: float
+    """Items that end, per second, over the last minute."""
+    blocked: str
+    """What keeps it or one of its items from starting, for people; "" if nothing does."""
+    knows: bool
+    """What runs and what is finished is known."""
+    failures: tuple[Failure, ...]
+    """The last held items, at most ten."""
+
+    @property
+    def seconds_left(self) -> float | None:
+        """None if there is no telling."""
+        left = self.waiting + self.running
+        return left / self.rate if left and self.rate else None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceStatus:
+    source: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    sources: tuple[SourceStatus, ...]
+    queues: tuple[QueueStatus, ...]
+    stuck: tuple[Stuck, ...]
+    """What failed in a pattern node and is held by its source or its queue."""
+    idle: bool
+    """All that the sources list is worked off, but for what failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """`time`: seconds since the epoch."""
+
+    time: float
+    status: Status
+
+
+def encode_report(status: Status) -> str:
+    return encode(msgspec.to_builtins(Report(time.time(), status)))
+
+
+def decode_report(text: str) -> Report:
+    """Raises ValueError."""
+    try:
+        return msgspec.convert(decode(text), Report)
+    except (ValueError, msgspec.MsgspecError) as error:
+        raise ValueError(f"not a report: {error}") from None
