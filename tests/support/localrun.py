@@ -10,10 +10,10 @@ import yaml
 
 from wqc.runtime.graph import Port
 from wqc.runtime.manager import Manager
-from wqc.runtime.status import Status
 from wqc.runtime.periods import Periods
 from wqc.runtime.sources.items import ItemsSource
 from wqc.runtime.sources.source import Source
+from wqc.runtime.status import Status
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
 from wqc.runtime.stores.store import QueueFiles
