@@ -26,7 +26,10 @@ WORKER = 10001
 
 
 class System:
-    """A workflow in a namespace of its own; `volumes` are folders by claim. Other files are in `folder`."""
+    """A workflow in a namespace of its own; `volumes` are folders by claim. Other files are in `folder`.
+
+    As a context manager it leaves nothing running.
+    """
 
     def __init__(self, node: RealNode, workflow: str, folder: Path, volumes: Mapping[str, Path]) -> None:
         self.node = node
@@ -38,6 +41,13 @@ class System:
         self._create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}})
         for claim, path in volumes.items():
             self._volume(claim, path)
+
+    def __enter__(self) -> "System":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kubectl("scale", "deployment", "--all", "--replicas=0")
+        self.kubectl("delete", "jobs", "--all", "--wait=false")
 
     # --- what a user does ---
 
@@ -97,7 +107,10 @@ class System:
         marked = {item_of(job)["name"] for job in self.jobs(queue) if "wqc/done" in job["metadata"]["labels"]}
         return min(len(marked), self.recorded(queue).total())
 
-    def wait(self, what: str, ready: Callable[[], bool], seconds: float = 120) -> None:
+    def wait_finished(self, queue: str, count: int) -> None:
+        self.wait(f"{count} of {queue} are recorded", lambda: self.finished(queue) == count)
+
+    def wait(self, what: str, ready: Callable[[], bool], seconds: float = 240) -> None:
         until = time.monotonic() + seconds
         while not ready():
             assert time.monotonic() < until, f"{what}: not after {seconds:.0f} s\n{self.story()}"

@@ -51,9 +51,8 @@ class Here:
     def __init__(self, vision: Path) -> None:
         self.packages = vision / PACKAGES
 
-    def __call__(self, script: str, *arguments: object, **variables: object) -> str:
+    def __call__(self, script: str, *arguments: object) -> str:
         environment = os.environ | {"PYTHONPATH": str(self.packages)}
-        environment |= {name: str(value) for name, value in variables.items()}
         command = [sys.executable, "-c", f"import json, sys, cv2, numpy\n{script}", *map(str, arguments)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
@@ -87,27 +86,27 @@ def test_who_did_not_agree_is_blurred(
     here = Here(vision)
     photos, people, public = (tmp_path / name for name in ("photos", "people", "public"))
     volumes = {"photos": photos, "people": people, "public": public}
-    system = System(runtime_node, "anonymise", tmp_path, volumes)
-    (photos / "friends").mkdir()
-    stranger, friend = photos / "stranger.jpg", photos / "friends" / "a friend.jpg"
-    here(MAKE_PHOTOS, vision / PACKAGES / PORTRAIT_OF, stranger, friend)
-    faces = {path: json.loads(here(FIND_FACES, path)) for path in (stranger, friend)}
-    assert all(faces.values())
-    for number, face in enumerate(faces[friend]):
-        here(CUT_PORTRAIT, friend, json.dumps(face), people / f"friend-{number}.png")
-    old = time.time() - 60
-    for path in faces:
-        os.utime(path, (old, old))
+    with System(runtime_node, "anonymise", tmp_path, volumes) as system:
+        (photos / "friends").mkdir()
+        stranger, friend = photos / "stranger.jpg", photos / "friends" / "a friend.jpg"
+        here(MAKE_PHOTOS, vision / PACKAGES / PORTRAIT_OF, stranger, friend)
+        faces = {path: json.loads(here(FIND_FACES, path)) for path in (stranger, friend)}
+        assert all(faces.values())
+        for number, face in enumerate(faces[friend]):
+            here(CUT_PORTRAIT, friend, json.dumps(face), people / f"friend-{number}.png")
+        old = time.time() - 60
+        for path in faces:
+            os.utime(path, (old, old))
 
-    system.apply(REPOSITORY / "examples" / "anonymise.wq", "listing=0.5 flush=1 backoff=1")
-    system.wait("both are done", lambda: system.finished("anonymous") == 2, seconds=180)
+        system.apply(REPOSITORY / "examples" / "anonymise.wq", "listing=0.5 flush=1 backoff=1")
+        system.wait_finished("anonymous", 2)
 
-    made = {str(path.relative_to(public)) for path in public.rglob("*") if path.is_file()}
-    assert made == {"stranger.png", "friends/a friend.png"}
-    assert json.loads(here(WHERE_THEY_DIFFER, friend, public / "friends" / "a friend.png")) == []
-    left, top, right, bottom = json.loads(here(WHERE_THEY_DIFFER, stranger, public / "stranger.png"))
-    assert min(x for x, _, _, _ in faces[stranger]) <= left
-    assert min(y for _, y, _, _ in faces[stranger]) <= top
-    assert right < max(x + width for x, _, width, _ in faces[stranger])
-    assert bottom < max(y + height for _, y, _, height in faces[stranger])
-    assert system.attempts("anonymous") == {"stranger.jpg": 1, "friends/a friend.jpg": 1}
+        made = {str(path.relative_to(public)) for path in public.rglob("*") if path.is_file()}
+        assert made == {"stranger.png", "friends/a friend.png"}
+        assert json.loads(here(WHERE_THEY_DIFFER, friend, public / "friends" / "a friend.png")) == []
+        left, top, right, bottom = json.loads(here(WHERE_THEY_DIFFER, stranger, public / "stranger.png"))
+        assert min(x for x, _, _, _ in faces[stranger]) <= left
+        assert min(y for _, y, _, _ in faces[stranger]) <= top
+        assert right < max(x + width for x, _, width, _ in faces[stranger])
+        assert bottom < max(y + height for _, y, _, height in faces[stranger])
+        assert system.attempts("anonymous") == {"stranger.jpg": 1, "friends/a friend.jpg": 1}
