@@ -25,6 +25,10 @@ class Inbox:
         line = self._lanes[offer.delivery.lane].setdefault(offer.delivery.inputs, OrderedDict())
         line[key] = offer
 
+    def items(self, lane: str) -> list[tuple[bytes, Offer]]:
+        """A lane's, with their keys; the first is one that comes next."""
+        return [each for line in self._lanes[lane].values() for each in line.items()]
+
     def discard(self, key: bytes) -> Offer | None:
         offer = self._keys.pop(key, None)
         if offer:

@@ -18,6 +18,7 @@ from wqc.runtime.pause import Pause
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue import Queue
 from wqc.runtime.reporter import report
+from wqc.runtime.rollout import Rollout
 from wqc.runtime.settings import read_queue_settings
 from wqc.runtime.sources.source import Source
 from wqc.runtime.status import SourceStatus, Status
@@ -101,6 +102,8 @@ class Manager:
         settings = read_queue_settings(files.settings)
         if settings.formerly:
             await self._store.take_over(name, settings.formerly)
+        templates = Templates(name, files.job, self._store)
+        lanes = [lane.name for lane in settings.lanes]
         prefix = object_name(self._workflow.name, name)
         ports = [Port(name, FAILED)] + [
             Port(name, f"{lane}.{FAILED}") for lane in self._workflow.queues[name]
@@ -108,7 +111,8 @@ class Manager:
         return Queue(
             self._workflow.name,
             settings,
-            Templates(name, files.job, self._store),
+            templates,
+            Rollout(name, lanes, settings.rollout, templates.current, self._state),
             files.owner,
             self._store,
             Ledger(name, prefix, self._store, self._periods.flush),

@@ -27,6 +27,10 @@ class Periods:
     """After a listing that was long, how many times as long until the next."""
     remote: float = 30.0
     """Between two looks at a repository, which is somebody else's server."""
+    unhealthy: float = 300.0
+    """How long nothing succeeds in a lane before three lost items make it unhealthy."""
+    probe: float = 60.0
+    """Between two items that are tried in an unhealthy lane."""
     request: float = 30.0
     """How long a source may take to answer."""
 

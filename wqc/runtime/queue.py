@@ -24,6 +24,7 @@ from wqc.runtime.origin import Offer, Origin
 from wqc.runtime.pause import Pause
 from wqc.runtime.periods import Periods
 from wqc.runtime.rate import Rate
+from wqc.runtime.rollout import Rollout
 from wqc.runtime.starter import AT_ONCE, Starter
 from wqc.runtime.status import Failure, QueueStatus
 from wqc.runtime.stores.job import Job
@@ -47,6 +48,7 @@ class Queue:
         workflow: str,
         settings: QueueSettings,
         templates: Templates,
+        rollout: Rollout,
         owner: dict[str, Any],
         store: JobStore,
         ledger: Ledger,
@@ -59,6 +61,7 @@ class Queue:
         self._store = store
         self._ledger = ledger
         self._templates = templates
+        self._rollout = rollout
         self._periods = periods
         self._hand_on = hand_on
         self._failed_is_read = failed_is_read
@@ -67,7 +70,16 @@ class Queue:
         """From starting; `_write_pause` from recording."""
         self._write_pause = Pause(self.name, periods)
         self._starter = Starter(
-            workflow, settings, templates, owner, store, self._book, self._pause, periods, self._begun
+            workflow,
+            settings,
+            templates,
+            rollout,
+            owner,
+            store,
+            self._book,
+            self._pause,
+            periods,
+            self._begun,
         )
         self._changed: dict[bytes, None] = {}
         self._wake = asyncio.Event()
@@ -211,6 +223,7 @@ class Queue:
     async def _load(self) -> None:
         await self._ledger.load()
         await self._templates.load()
+        await self._rollout.load()
         self._ledger_loaded = True
         self._write_pause.succeeded()
 
@@ -247,7 +260,8 @@ class Queue:
             if attempts:
                 self._judge(attempts)
         if self._templates.older and self._write_pause.over:
-            await self._templates.forget_unused({each.latest.template for each in self._book.at("active")})
+            running = {each.latest.template for each in self._book.at("active")}
+            await self._templates.forget_unused(running | self._rollout.used)
         if self._book.count("stray"):
             await self._load()
             for attempts in self._book.at("stray"):
@@ -260,9 +274,13 @@ class Queue:
         job = attempts.latest
         if attempts.stage in ("recording", "finishing", "over"):
             return
+        if job.hindrance:
+            self._starter.judged(attempts.key, job)
         if attempts.judged and (attempts.judged.job, attempts.judged.phase) == (job.job, job.phase):
             return
         if job.done:
+            if job.phase == "succeeded":
+                self._rollout.succeeded(self._starter.lane(job).name, job.template, job.job)
             self._book.move(attempts, "over" if attempts.key in self._ledger else "stray")
             return
         if attempts.key in self._ledger and job.phase != "active":
@@ -272,15 +290,20 @@ class Queue:
             attempts.origin.withdraw()
             attempts.origin = None
         attempts.judged = job
+        if not job.hindrance:
+            self._starter.judged(attempts.key, job)
         if job.phase in ("succeeded", "failed") and job.finished:
             self._starter.slot.add(job.finished - job.created - job.unscheduled)
         match verdict(job, self._settings):
             case None:
                 self._book.move(attempts, "active")
             case Succeeded(data):
+                self._rollout.succeeded(self._starter.lane(job).name, job.template, job.job)
                 self._hand(attempts, "", data)
             case ItemFailed(reason, final=True):
                 attempts.reason = reason
+                if job.exit_code not in self._settings.poison:
+                    self._rollout.failed(self._starter.lane(job).name, job.template)
                 log(
                     logging.WARNING, "item failed", queue=self.name, item=job.name, job=job.job, reason=reason
                 )
@@ -342,6 +365,8 @@ class Queue:
     # --- recording ---
 
     async def _record(self) -> None:
+        if self._write_pause.over:
+            await self._rollout.save()
         due = self._ledger.due()
         if due is not None and due <= time.monotonic() and self._write_pause.over:
             await self._ledger.flush()

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,11 +11,13 @@ from wqc.contract.names import ATTEMPT_DIGITS
 from wqc.contract.settings import Lane, QueueSettings
 from wqc.runtime.attempt import Identity, ItemTooLarge, attempt_name, job_manifest
 from wqc.runtime.book import Attempts, Book
+from wqc.runtime.health import FAILURES, Health
 from wqc.runtime.inbox import Inbox
 from wqc.runtime.logs import log
 from wqc.runtime.origin import Offer
 from wqc.runtime.pause import Pause
 from wqc.runtime.periods import Periods
+from wqc.runtime.rollout import Rollout
 from wqc.runtime.scaler import Scaler, SlotTime
 from wqc.runtime.sources.source import SourceError
 from wqc.runtime.stores.job import Job
@@ -34,6 +36,7 @@ class Starter:
         workflow: str,
         settings: QueueSettings,
         templates: Templates,
+        rollout: Rollout,
         owner: dict[str, Any],
         store: JobStore,
         book: Book,
@@ -44,6 +47,7 @@ class Starter:
         self._workflow = workflow
         self._settings = settings
         self._templates = templates
+        self._rollout = rollout
         self._owner = owner
         self._store = store
         self._book = book
@@ -58,6 +62,7 @@ class Starter:
             for lane in settings.lanes
         }
         self.inbox = Inbox(tuple(self._lanes))
+        self._health = Health(tuple(self._lanes), periods.unhealthy, periods.probe)
         self.hindrances: dict[str, str] = {}
         """Why lanes start nothing, by lane."""
         self.problems: dict[bytes, str] = {}
@@ -69,8 +74,11 @@ class Starter:
 
     def next_due(self) -> list[float]:
         """When there may be something to start, on the monotonic clock."""
-        return [attempts.due for attempts in self._book.at("retry")] + [
-            at for at, _ in self._deferred.values()
+        probes = [self._health.next_probe(lane) for lane in self._lanes if not self._health.is_well(lane)]
+        return [
+            *(attempts.due for attempts in self._book.at("retry")),
+            *(at for at, _ in self._deferred.values()),
+            *probes,
         ]
 
     @property
@@ -80,8 +88,24 @@ class Starter:
 
     def problem(self) -> str:
         """What keeps a lane or an item from starting, for people."""
+        if unhealthy := [lane for lane in self._lanes if not self._health.is_well(lane)]:
+            return (
+                f"unhealthy: {', '.join(unhealthy)}; {self.hindrances.get(unhealthy[0], 'attempts are lost')}"
+            )
         lanes = (f"{lane}: {why}" if lane else why for lane, why in self.hindrances.items())
         return next(lanes, "") or next(iter(self.problems.values()), "")
+
+    def judged(self, key: bytes, job: Job) -> None:
+        """What became of an attempt says how well its lane is."""
+        lane = self.lane(job).name
+        at = time.monotonic() - max(0.0, time.time() - (job.finished or time.time()))
+        if job.phase == "succeeded":
+            self._health.succeeded(lane, at)
+        elif job.phase == "lost" or job.hindrance:
+            was_well = self._health.is_well(lane)
+            self._health.failed(lane, key, self._scalers[lane].parallelism, at)
+            if was_well and not self._health.is_well(lane):
+                log(logging.WARNING, "lane is unhealthy", queue=self._settings.queue, lane=lane)
 
     def arrived(self, offer: Offer) -> None:
         """A new item, for the rate of arrivals."""
@@ -116,26 +140,57 @@ class Starter:
             for name, scaler in self._scalers.items()
         }
         self.hindrances = {}
+        hindered = dict.fromkeys(self._lanes, 0)
         for attempts in self._book.at("active"):
-            lane_name = self._lane(attempts.latest).name
+            lane_name = self.lane(attempts.latest).name
             free[lane_name] -= 1
             if attempts.latest.hindrance:
-                # what is in the way of one is in the way of all; this one finds out when it is gone
                 self.hindrances[lane_name] = attempts.latest.hindrance
-                free[lane_name] = 0
+                hindered[lane_name] += 1
+        self._leave_unhealthy_lanes(hindered)
+        for name, count in hindered.items():
+            is_well = self._health.is_well(name)
+            if not is_well and self._health.next_probe(name) > now:
+                free[name] = 0
+            if count >= (1 if len(self._lanes) == 1 or not is_well else FAILURES):
+                # what is in the way of one is in the way of all; these find out when it is gone
+                free[name] = 0
+            elif not is_well:
+                free[name] = min(free[name], 1)
         batch: list[Any] = []
         for attempts in self._book.at("retry"):
-            lane = self._lane(attempts.latest)
+            lane = self.lane(attempts.latest)
             if attempts.due <= now and free[lane.name] > 0 and len(batch) < AT_ONCE:
                 free[lane.name] -= 1
                 batch.append(self._again(attempts, lane))
+                self._tried(lane.name, now)
         for name, lane in self._lanes.items():
             while free[name] > 0 and len(batch) < AT_ONCE and (following := self.inbox.next(name)):
                 free[name] -= 1
                 batch.append(self._begin(*following, lane))
+                self._tried(name, now)
         return batch
 
-    def _lane(self, job: Job) -> Lane:
+    def _tried(self, lane: str, now: float) -> None:
+        if not self._health.is_well(lane):
+            self._health.probes(lane, now)
+
+    def _leave_unhealthy_lanes(self, hindered: Mapping[str, int]) -> None:
+        """What isn't started goes to the healthy lanes, but for an item that may be tried.
+
+        Where Jobs wait for what hinders them, they find out when it is gone.
+        """
+        healthy = self._health.healthy
+        for lane in self._lanes:
+            if self._health.is_well(lane) or not healthy:
+                continue
+            for key, offer in self.inbox.items(lane)[0 if hindered[lane] else 1 :]:
+                self.inbox.discard(key)
+                to = healthy[int.from_bytes(key) % len(healthy)]
+                offer.delivery = replace(offer.delivery, lane=to)
+                self.inbox.put(key, offer)
+
+    def lane(self, job: Job) -> Lane:
         """The lane that a Job's item belongs to; the first one if its own was taken out of the workflow."""
         return self._lanes.get(job.lane) or self._settings.lanes[0]
 
@@ -192,7 +247,7 @@ class Starter:
         version = identity.version if self._settings.rework == "on_change" else ""
         while True:
             name = attempt_name(self._workflow, self._settings.queue, version, identity)
-            template = self._templates[self._templates.current]
+            template = self._templates[self._rollout.template(lane.name)]
             manifest = job_manifest(
                 template, self._owner, self._workflow, self._settings.queue, lane, name, identity, text
             )

@@ -35,8 +35,11 @@ class Templates:
         return digest in self._templates
 
     def __getitem__(self, digest: str) -> dict[str, Any]:
-        """The Job as `wqc build` wrote it; it says which template it is made from."""
-        return self._templates[digest]
+        """The Job as `wqc build` wrote it; it says which template it is made from.
+
+        The current one in place of a copy that somebody deleted.
+        """
+        return self._templates.get(digest) or self._templates[self.current]
 
     async def load(self) -> None:
         """Read the copies, and keep one of the current template. Raises Refused."""
