@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 
 from wqc.contract.expression import Param
 from wqc.diagnostics.finding import Finding
-from wqc.diagnostics.mistakes import names, values
+from wqc.diagnostics.mistakes import graph, names, values
 from wqc.language import syntax
 from wqc.language.coerce import Coercion
 from wqc.language.declaration import Declaration, Given
@@ -258,7 +258,7 @@ class _Resolver:
         share = given.get("share", {})
         for name in share:
             if name not in cases:
-                at = given.span_of("share")
+                at = key_place(given.attributes["share"].written, (name,))
                 self.findings.append(names.unmatched_entry(at, "case", name, list(cases)))
         shares = {case: share.get(case, 1.0) for case in cases}
         return Splitter(given.name, given, source, cases, shares, given.get("otherwise") == "drop")
@@ -275,6 +275,9 @@ class _Resolver:
             if str(shard) not in shards:
                 self.findings.append(names.unmatched_entry(shard.span, "shard", str(shard), list(shards)))
         order = tuple(str(shard) for shard in rollout.get("order", ()))
+        left_out = [shard for shard in shards if shard not in order]
+        if order and left_out and not set(order) - shards.keys():
+            self.findings.append(graph.incomplete_order(given.span_of("rollout"), left_out))
         return Sharder(given.name, given, source, given.get("key"), shards, order, rollout.get("prove", 20))
 
     def _merger(self, given: Declaration) -> Merger | None:

@@ -275,3 +275,22 @@ def _then(then: Sequence[tuple[str, str]]) -> str:
 
 def _path(names: Sequence[str]) -> str:
     return " → ".join(f"`{name}`" for name in names)
+
+
+@mistake(
+    "WQ413",
+    Level.ERROR,
+    bad=_HEAD
+    + "sharder h { from = s, key = item.name, shards = [a, b], rollout = { order = [a] } }\n"
+    + "queue q { from = h, worker = k }\n",
+    good=_HEAD
+    + "sharder h { from = s, key = item.name, shards = [a, b], rollout = { order = [a, b] } }\n"
+    + "queue q { from = h, worker = k }\n",
+)
+def incomplete_order(left_out: Sequence[str]) -> Words:
+    """A rollout that leaves out a shard
+
+    A shard that stands nowhere in `order` would never get a new worker.
+    """
+    missing = listed(left_out)
+    return Words(f"the rollout never reaches {missing}", help=f"put {missing} into `order`")
