@@ -67,10 +67,12 @@ def _operator_word(place: Place) -> Finding | None:
 
 
 def _name_with_sign(place: Place) -> Finding | None:
-    """`max-retries = 3`, which so far was a subtraction."""
+    """`max-retries = 3`, which so far was a subtraction, or `env.LEVEL = "1"`."""
     joined = place.joined_name(place.start)
     if joined and place.kind() == "EQUAL" and joined.span.end == place.span(-1).end:
-        return characters.malformed_name(joined.span, joined.span.text, joined.text)
+        outer, dot, inner = joined.span.text.partition(".")
+        meant = f"{outer} = {{ {inner} = … }}" if dot else joined.text
+        return characters.malformed_name(joined.span, joined.span.text, meant)
     return None
 
 

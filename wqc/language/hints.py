@@ -2,9 +2,11 @@
 
 import re
 
+from wqc.diagnostics.suggestion import nearest
 from wqc.language import syntax
 from wqc.language.types import (
     CallOf,
+    Flag,
     Fraction,
     Integer,
     ListOf,
@@ -15,6 +17,8 @@ from wqc.language.types import (
     Type,
     Word,
 )
+
+_FLAGS = {"yes": "true", "on": "true", "true": "true", "no": "false", "off": "false", "false": "false"}
 
 
 def form_hint(value: syntax.Value, type: Type) -> str:
@@ -27,6 +31,10 @@ def form_hint(value: syntax.Value, type: Type) -> str:
             return f'put it in quotes: "{value.span.text}"'
         case syntax.Path(), _ if texts:
             return f'write "{value.text}" if the text is meant; there is no param `{value.text}`'
+        case syntax.Path(), Word(options) if near := nearest(value.text.lower(), options):
+            return f"did you mean `{near}`?"
+        case syntax.Path(), Flag() if value.text.lower() in _FLAGS:
+            return f"write `{_FLAGS[value.text.lower()]}`"
         case syntax.String(parts=(str(text),)), Word(options) if text in options:
             return f"write it without quotes: {text}"
         case syntax.String(parts=(str(text),)), ReferenceTo() if re.fullmatch(r"[a-z][\w.]*", text):

@@ -202,6 +202,8 @@ class _Lowering:
                 value = reader.value(entry.value, known[name].type, scope, name)
                 typed[name] = Given(value, entry.value.span, entry.key.span, entry.value)
                 continue
+            if name not in entry.key.span.text:
+                continue  # it was mended, and reported then
             free = [n for n in known if n not in entries and n not in typed]
             owners = _owners(name, row)
             self.findings.append(names.unknown_attribute(entry.key.span, title, name, free, owners))
