@@ -138,3 +138,34 @@ def test_a_crash_at_any_write_loses_nothing_that_was_recorded(crash_after: int) 
         assert not mergeable(list(store.kept.values()))
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("crash_after", range(8))
+def test_a_crash_while_it_forgets_loses_nothing_else(crash_after: int) -> None:
+    async def scenario() -> None:
+        store = Segments()
+        book = ledger(store)
+        for start in (0, 10, 20):
+            for number in range(start, start + 10):
+                book.add(key(number), now=0.0)
+            await book.flush()
+        # one segment untouched, one in part, one whole
+        old = {key(number) for number in (5, *range(10, 20))}
+        store.writes, store.crash_after = 0, crash_after
+        try:
+            await book.forget(old)
+            assert crash_after >= 3
+        except Refused:
+            assert crash_after < 3
+        store.crash_after = None
+        again = ledger(store)
+        await again.load()
+        assert {key(number) for number in range(30)} - old <= again.recorded
+        await again.forget(old)
+        assert again.recorded == {key(number) for number in range(30)} - old
+        last = ledger(store)
+        await last.load()
+        assert last.recorded == again.recorded
+        assert len(store.kept) == 2
+
+    asyncio.run(scenario())

@@ -16,6 +16,8 @@ from wqc.runtime.text import decode
 AT_ONCE = 16
 
 Deliver = Callable[[Port, Item, Origin], None]
+Compared = Callable[[Port, dict[str, str], dict[str, str]], None]
+"""(the source's port, what it listed before, what it lists now)."""
 
 
 class Feed:
@@ -27,6 +29,7 @@ class Feed:
         deliver: Deliver,
         withdraw: Callable[[Origin], None],
         opened: Callable[[], None],
+        compared: Compared,
         periods: Periods,
     ) -> None:
         self.port = port
@@ -35,6 +38,7 @@ class Feed:
         self._deliver = deliver
         self._withdraw = withdraw
         self._opened = opened
+        self._compared = compared
         self._periods = periods
         self._listed: dict[str, str] | None = None
         self._origins: dict[str, Origin] = {}
@@ -56,6 +60,11 @@ class Feed:
     def problem(self) -> str:
         """What is wrong with it, for people."""
         return self._failure or next((f"{name}: {why}" for name, why in self._unreadable.items()), "")
+
+    @property
+    def listing(self) -> dict[str, str] | None:
+        """The versions by name of all that it lists; None while that isn't known."""
+        return None if self._failure else self._listed
 
     @property
     def stuck(self) -> list[Stuck]:
@@ -96,6 +105,7 @@ class Feed:
 
     def _compare(self, versions: dict[str, str]) -> None:
         before = self._listed or {}
+        self._compared(self.port, before, versions)
         for name in before.keys() - versions.keys():
             self._unrouted.pop(name, None)
             self._unreadable.pop(name, None)

@@ -78,6 +78,22 @@ class Graph:
                 return True
         return False
 
+    def prefixes(self, port: Port) -> dict[str, set[str]]:
+        """The queues that an item of a port may reach, also through other queues, and what its name then
+        begins with: it gets longer in mergers.
+        """
+        reached: dict[str, set[str]] = {}
+        self._reach(port, "", reached)
+        return reached
+
+    def _reach(self, port: Port, prefix: str, reached: dict[str, set[str]]) -> None:
+        for reader in self.readers.get(port, ()):
+            longer = f"{reader.input}:{prefix}" if reader.input else prefix
+            if reader.pattern is None:
+                reached.setdefault(reader.node, set()).add(longer)
+            for output in self._outputs(reader):
+                self._reach(output, longer, reached)
+
     def _outputs(self, reader: Reader) -> Iterator[Port]:
         return (port for port in self.readers if port.node == reader.node)
 

@@ -8,7 +8,7 @@ frozen by test vectors.
 
 import hashlib
 from base64 import b32encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence, Set
 
 from wqc.contract.limits import LARGE_ITEM_BYTES
 from wqc.contract.names import ITEM_HASH_BYTES
@@ -84,6 +84,10 @@ class Ledger:
     def __contains__(self, key: object) -> bool:
         return key in self._recorded
 
+    @property
+    def recorded(self) -> Set[bytes]:
+        return self._recorded
+
     def add(self, key: bytes, now: float) -> None:
         """To be recorded by the next flush."""
         if key not in self._recorded:
@@ -118,6 +122,18 @@ class Ledger:
         await self._store.add_segment(self._queue, new)
         await self._store.remove_segment(self._queue, old.name)
         return new
+
+    async def forget(self, keys: Collection[bytes]) -> None:
+        """Each segment that has some of them is written anew without them, then removed. Raises Refused."""
+        for segment in list(self._segments.values()):
+            level, hashes = read_segment(segment)
+            kept = [each for each in hashes if each not in keys]
+            if len(kept) < len(hashes):
+                if kept:
+                    await self._add(write_segment(self._prefix, kept, level))
+                await self._store.remove_segment(self._queue, segment.name)
+                del self._segments[segment.name]
+        self._recorded.difference_update(keys)
 
     async def _merge(self, chosen: Sequence[Segment]) -> None:
         level = read_segment(chosen[0])[0] + 1

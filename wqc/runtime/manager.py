@@ -10,6 +10,7 @@ from wqc.contract.names import object_name
 from wqc.patterns.item import Item
 from wqc.runtime.desk import Desk
 from wqc.runtime.feed import Feed
+from wqc.runtime.forgetting import Forgetting
 from wqc.runtime.graph import FAILED, Port
 from wqc.runtime.ledger import Ledger
 from wqc.runtime.logs import log
@@ -60,6 +61,8 @@ class Manager:
             await desk.opened.wait()
             await self._listed.wait()
             await asyncio.gather(*(queue.load() for queue in self._queues.values()))
+            keys = {name: queue.key for name, queue in self._queues.items()}
+            forgetting = Forgetting(self._graph, self._sources, keys, self._periods.forget)
             for port, source in self._sources.items():
                 feed = Feed(
                     port,
@@ -68,12 +71,14 @@ class Manager:
                     self._deliver,
                     self._withdraw,
                     self._look_again,
+                    forgetting.compared,
                     self._periods,
                 )
                 self._feeds.append(feed)
                 tasks.create_task(feed.run())
             for queue in self._queues.values():
                 tasks.create_task(queue.run())
+            tasks.create_task(self._forget(forgetting))
             tasks.create_task(report(self._state, self.status, self._periods.report))
 
     def status(self) -> Status:
@@ -169,6 +174,15 @@ class Manager:
         """What could not be started while its source failed can be now."""
         for queue in self._queues.values():
             queue.look_again()
+
+    async def _forget(self, forgetting: Forgetting) -> None:
+        while True:
+            await asyncio.sleep(self._periods.forget / 100)
+            listings = {feed.port: feed.listing for feed in self._feeds}
+            for name, queue in self._queues.items():
+                keys = forgetting.due(name, queue.recorded, listings, time.monotonic())
+                if keys:
+                    queue.forget(keys)
 
     def _withdraw(self, origin: Origin) -> None:
         for offer in origin.offers:

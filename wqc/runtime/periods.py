@@ -37,6 +37,9 @@ class Periods:
     report: float = 5.0
     """Between two writes of what the manager says about itself."""
 
+    forget: float = 7 * 86400.0
+    """How long no source may have listed a finished item before it is forgotten."""
+
     def backoff_after(self, failures: int) -> float:
         return float(min(self.backoff * 2.0 ** min(failures - 1, 32), self.backoff_limit))
 

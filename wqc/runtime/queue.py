@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence, Set
 from typing import Any
 
 from wqc.contract.limits import FINISHED_JOBS
@@ -86,6 +86,7 @@ class Queue:
         self._ledger_loaded = False
         self._sure = False
         self._paused = False
+        self._to_forget: set[bytes] = set()
         self._rate = Rate()
         self.held = Held(self._book, ledger, self._wake.set)
 
@@ -93,7 +94,7 @@ class Queue:
 
     def offer(self, offer: Offer) -> None:
         """An item for this queue. It is taken at once if the queue has it already."""
-        key = self._key(offer.delivery.name, offer.delivery.version)
+        key = self.key(offer.delivery.name, offer.delivery.version)
         if key in self._ledger or key in self._book:
             offer.take()
         else:
@@ -104,7 +105,7 @@ class Queue:
     def withdraw(self, offer: Offer) -> None:
         """The item isn't there any more; if it isn't started yet, it never is."""
         offer.withdrawn = True
-        key = self._key(offer.delivery.name, offer.delivery.version)
+        key = self.key(offer.delivery.name, offer.delivery.version)
         found = self._starter.discard(key)
         if found and found is not offer:
             self._starter.put(key, found)  # the same item's next version
@@ -117,6 +118,20 @@ class Queue:
     def pause(self, paused: bool) -> None:
         """A person wants it to start nothing, or to go on."""
         self._paused = paused
+        self._wake.set()
+
+    @property
+    def recorded(self) -> Set[bytes]:
+        """The keys of finished items."""
+        return self._ledger.recorded
+
+    def key(self, name: str, version: str) -> bytes:
+        """What an item is recorded as."""
+        return item_hash(name, version if self._settings.rework == "on_change" else "")
+
+    def forget(self, keys: Collection[bytes]) -> None:
+        """These finished items never come back; if they do, they are new ones."""
+        self._to_forget.update(keys)
         self._wake.set()
 
     def learn(self, change: Listed | Changed | Gone) -> None:
@@ -229,11 +244,8 @@ class Queue:
 
     # --- Jobs ---
 
-    def _key(self, name: str, version: str) -> bytes:
-        return item_hash(name, version if self._settings.rework == "on_change" else "")
-
     def _note(self, job: Job) -> None:
-        key = self._key(job.name, job.version)
+        key = self.key(job.name, job.version)
         self._book.note(key, job)
         self._changed[key] = None
         offer = self._starter.discard(key)
@@ -243,7 +255,7 @@ class Queue:
     def _begun(self, job: Job) -> None:
         """Judged at once: what is started must not be started a second time."""
         self._note(job)
-        attempts = self._book.get(self._key(job.name, job.version))
+        attempts = self._book.get(self.key(job.name, job.version))
         if attempts:
             self._judge(attempts)
 
@@ -371,6 +383,8 @@ class Queue:
         if due is not None and due <= time.monotonic() and self._write_pause.over:
             await self._ledger.flush()
             self._write_pause.succeeded()
+        if self._to_forget and self._write_pause.over:
+            await self._forget_items()
         for attempts in self._book.at("recording"):
             if attempts.key in self._ledger:
                 self._book.move(attempts, "finishing")
@@ -381,6 +395,13 @@ class Queue:
         for attempts in self._book.at("finishing"):
             if attempts.latest.done:  # perhaps by a patch whose answer was lost
                 self._book.move(attempts, "over")
+
+    async def _forget_items(self) -> None:
+        """But for those whose Jobs are still there: a Job that is done says that its item is recorded."""
+        keys = {key for key in self._to_forget if key not in self._book}
+        await self._ledger.forget(keys)
+        self._to_forget.clear()
+        log(logging.INFO, "items are forgotten", queue=self.name, items=len(keys))
 
     async def _finish(self, job: Job) -> None:
         await self._store.finish(job, self._keep())

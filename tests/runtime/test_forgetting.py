@@ -1,0 +1,147 @@
+"""The record forgets what no source has listed for long, and nothing after what looks like a mishap."""
+
+import asyncio
+import logging
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from support.localrun import QUICK, queue_files
+from wqc.contract.names import item_hash
+from wqc.runtime.forgetting import Forgetting
+from wqc.runtime.graph import Port
+from wqc.runtime.manager import Manager
+from wqc.runtime.sources.source import Listing
+from wqc.runtime.stores.local.state import LocalStateStore
+from wqc.runtime.stores.local.store import LocalStore
+from wqc.runtime.workflow import Workflow
+
+DAY = 86400.0
+NAMES = Port("names")
+
+
+def chain() -> Workflow:
+    """Two sources, merged into a queue, whose finished items another queue gets."""
+    workflow = Workflow("chain")
+    names, others = workflow.source("names"), workflow.source("others")
+    merged = workflow.merger("merged", {"names": names, "others": others})
+    workflow.queue("second", workflow.queue("first", merged))
+    return workflow
+
+
+def simple() -> Forgetting:
+    workflow = Workflow("simple")
+    workflow.queue("work", workflow.source("names"))
+    return Forgetting(workflow.graph, [NAMES], {"work": item_hash}, 7 * DAY)
+
+
+def keys(*names: str) -> set[bytes]:
+    return {item_hash(name, "") for name in names}
+
+
+def listing(*names: str) -> dict[str, str]:
+    return dict.fromkeys(names, "")
+
+
+ALL = [f"item-{number}" for number in range(20)]
+
+
+def test_an_item_that_is_absent_for_seven_days_is_forgotten() -> None:
+    forgetting = simple()
+    recorded = keys(*ALL, "gone")
+    assert not forgetting.due("work", recorded, {NAMES: listing(*ALL)}, 0.0)
+    assert not forgetting.due("work", recorded, {NAMES: listing(*ALL)}, 6.9 * DAY)
+    assert forgetting.due("work", recorded, {NAMES: listing(*ALL)}, 7 * DAY) == keys("gone")
+
+
+def test_an_item_that_comes_back_for_a_moment_is_kept() -> None:
+    forgetting = simple()
+    recorded = keys(*ALL, "gone", "back")
+    forgetting.due("work", recorded, {NAMES: listing(*ALL)}, 0.0)
+    forgetting.compared(NAMES, listing(*ALL), listing(*ALL, "back"))
+    forgetting.compared(NAMES, listing(*ALL, "back"), listing(*ALL))
+    assert forgetting.due("work", recorded, {NAMES: listing(*ALL)}, 7 * DAY) == keys("gone")
+
+
+@pytest.mark.parametrize("left", [0, 15])
+def test_a_listing_that_shrank_forgets_nothing_and_says_so(
+    left: int, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger("wqc"), "propagate", True)
+    forgetting = simple()
+    recorded = keys(*ALL, "gone")
+    few = listing(*ALL[:left])
+    forgetting.due("work", recorded, {NAMES: listing(*ALL)}, 0.0)
+    forgetting.compared(NAMES, listing(*ALL), few)
+    assert "far fewer items are listed than before: nothing is forgotten now" in caplog.text
+    assert not forgetting.due("work", recorded, {NAMES: few}, 7 * DAY)
+    forgetting.compared(NAMES, few, listing(*ALL))
+    assert not forgetting.due("work", recorded, {NAMES: listing(*ALL)}, 13.9 * DAY)
+
+
+def test_a_source_that_can_not_be_listed_forgets_nothing() -> None:
+    forgetting = simple()
+    recorded = keys(*ALL, "gone")
+    forgetting.due("work", recorded, {NAMES: listing(*ALL)}, 0.0)
+    assert not forgetting.due("work", recorded, {NAMES: None}, 8 * DAY)
+    assert forgetting.due("work", recorded, {NAMES: listing(*ALL)}, 9 * DAY) == keys("gone")
+
+
+def test_a_later_queue_keeps_what_the_first_source_lists_under_its_merged_name() -> None:
+    ports = [NAMES, Port("others")]
+    forgetting = Forgetting(chain().graph, ports, {"first": item_hash, "second": item_hash}, DAY)
+    listings = {NAMES: listing("a"), Port("others"): listing("a", "b")}
+    recorded = keys("names:a", "others:b", "names:b", "a")
+    for queue in ("first", "second"):
+        forgetting.due(queue, recorded, listings, 0.0)
+        assert forgetting.due(queue, recorded, listings, DAY) == keys("names:b", "a")
+        assert not forgetting.due(queue, recorded, listings | {NAMES: {}}, 2 * DAY)
+
+
+def test_a_manager_forgets_and_works_again_on_what_comes_back(tmp_path: Path) -> None:
+    class Changing:
+        def __init__(self) -> None:
+            self.names = [*ALL, "z"]
+
+        async def list(self) -> Listing:
+            return Listing(listing(*self.names))
+
+        async def get(self, name: str) -> str:
+            return "1"
+
+        async def close(self) -> None:
+            pass
+
+    async def scenario() -> None:
+        workflow = Workflow("forgets")
+        workflow.queue("work", workflow.source("names"))
+        out = tmp_path / "out"
+        files = {"work": queue_files("work", f"echo x >> {out}", keep=0)}
+        source = Changing()
+        store = LocalStore(tmp_path, files, {})
+        periods = replace(QUICK, forget=0.5)
+        manager = Manager(workflow, store, LocalStateStore(tmp_path), {NAMES: source}, periods)
+        run = asyncio.create_task(manager.run())
+
+        async def until_done(count: int) -> None:
+            async with asyncio.timeout(30):
+                while not (manager.status().queues and manager.status().queues[0].done == count):
+                    assert not run.done()
+                    await asyncio.sleep(0.05)
+
+        try:
+            await until_done(21)
+            await asyncio.sleep(2)
+            assert manager.status().queues[0].done == 21
+            source.names.remove("z")
+            await until_done(20)
+            source.names.append("z")
+            await until_done(21)
+            assert out.read_text().count("x") == 22
+        finally:
+            run.cancel()
+            await asyncio.gather(run, return_exceptions=True)
+            await store.close()
+
+    asyncio.run(scenario())
