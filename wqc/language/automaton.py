@@ -33,8 +33,8 @@ class Automaton:
 
     def __init__(self, tokens: list[Token], rule: str, builder: object) -> None:
         first, self._last = STARTS[rule]
-        self._builds: list[Build | None] = [
-            getattr(builder, name) if name else None for _, _, name in PRODUCTIONS
+        self._productions: list[tuple[str, int, Build | None]] = [
+            (symbol, size, getattr(builder, name) if name else None) for symbol, size, name in PRODUCTIONS
         ]
         self.rule = rule
         self.tokens = tokens
@@ -51,51 +51,49 @@ class Automaton:
         `recover` is called where the next token fits nothing. It has to move `at` on, or to mend what has
         been read so that the token fits.
         """
-        tokens, states, values, starts, builds = (
-            self.tokens,
-            self._states,
-            self.values,
-            self.starts,
-            self._builds,
-        )
-        while True:
-            state = states[-1]
+        tokens, states, values, starts = self.tokens, self._states, self.values, self.starts
+        productions = self._productions
+        at, end, state = self.at, self._end, states[-1]
+        while state != self._last:
             production = _SETTLED[state]
             if production is None:
-                kind, start, end = token = tokens[self.at]
+                token = tokens[at]
+                kind = token[0]
                 action = STATES[state].get(kind)
                 if action is None:
+                    self.at, self._end = at, end
                     recover(self)
+                    at, end, state = self.at, self._end, states[-1]
                     continue
                 if action >= 0:
-                    states.append(action)
+                    state = action
+                    states.append(state)
                     values.append(token)
-                    starts.append(start)
-                    self._end = end
-                    self.at += 1
+                    starts.append(token[1])
+                    end = token[2]
+                    at += 1
                     if kind == "LBRACE":
                         self.floors.append(len(values) + 1)
                     elif kind == "RBRACE":
                         self.floors.pop()
                     continue
                 production = ~action
-            symbol, size, _ = PRODUCTIONS[production]
-            build = builds[production]
-            if size == 0:
-                assert build is not None
-                values.append(build(self._end, self._end))
-                starts.append(self._end)
-            else:
+            symbol, size, build = productions[production]
+            if size == 1:
+                states.pop()
                 if build is not None:
-                    start = starts[-size]
-                    value = build(start, self._end, *values[-size:])
-                    del values[-size:], starts[-size:]
-                    values.append(value)
-                    starts.append(start)
-                del states[-size:]
-            states.append(STATES[states[-1]][symbol])
-            if states[-1] == self._last:
-                return values[-1]
+                    values[-1] = build(starts[-1], end, values[-1])
+            else:
+                assert build is not None
+                first = len(values) - size
+                start = starts[first] if size else end
+                values[first:] = (build(start, end, *values[first:]),)
+                starts[first:] = (start,)
+                del states[first + 1 :]
+            state = STATES[states[-1]][symbol]
+            states.append(state)
+        self.at = at
+        return values[-1]
 
     def expects(self, symbol: str) -> bool:
         """Whether the symbol may come next."""

@@ -17,6 +17,8 @@ DEPTH_LIMIT = 64
 _CLOSER = {"LBRACE": "RBRACE", "LPAR": "RPAR", "LSQB": "RSQB"}
 _OPENER = {closer: opener for opener, closer in _CLOSER.items()}
 _SIGN = {"RBRACE": "}", "RPAR": ")", "RSQB": "]"}
+_LAYOUT = frozenset({"NEWLINE", "COMMA", "QMARK", *_CLOSER, *_OPENER})
+"""All that this module is about."""
 _BINARY = frozenset({"OPERATOR", "MINUS", "IN", "QMARK", "RANGE", "DOT"})
 _BEGINS_VALUE = frozenset({"STRING", "SCRIPT", "NUMBER", "MEASURE", "LSQB", "LBRACE", "BROKEN"})
 _FOLLOWS_NAME = _BINARY | {"NEWLINE", "COMMA", "RBRACE", "LPAR", "LSQB"}
@@ -75,9 +77,8 @@ class _Chunk:
 
     def _read(self, first: int, last: int) -> None:
         words, tokens, open_brackets = self.words, self.tokens, self.open
-        self.closers_to_come = sum(
-            (word[0] == "RBRACE") - (word[0] == "LBRACE") for word in words[first:last]
-        )
+        kinds = [word[0] for word in words[first:last]]
+        self.closers_to_come = kinds.count("RBRACE") - kinds.count("LBRACE")
         previous = "_END"
         ternary = False
         at = first
@@ -85,6 +86,10 @@ class _Chunk:
             token = words[at]
             kind = token[0]
             at += 1
+            if kind not in _LAYOUT:
+                tokens.append(token)
+                previous = kind
+                continue
             if kind == "NEWLINE":
                 following = words[at][0] if at < last else ""
                 if open_brackets and open_brackets[-1][0] != "LBRACE":

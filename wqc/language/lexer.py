@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.mistakes import characters as mistakes
 from wqc.diagnostics.source import Source, Span
-from wqc.language.tables import WORDS
+from wqc.language.tables import IGNORED, WORDS
 
 Token = tuple[str, int, int]
 """What it is, and the character offsets of its start and end."""
@@ -26,8 +26,9 @@ _JUNK = (
     rf"(?P<CURVED>[{_QUOTES}][^\n{_QUOTES}\"]*[{_QUOTES}\"]?)",
     rf"(?P<STRAY>[$@~`\\^&|]+|(?s:.)[^\x09\x0a\x20-\x7e{_QUOTES}]*)",
 )
-_WORD = re.compile("|".join((*_HABITS, *WORDS, *_JUNK)))
-_PLAIN = frozenset(re.findall(r"\(\?P<(\w+)>", "".join(WORDS)))
+# With the blanks before it, which then needn't be words of their own.
+_WORD = re.compile(rf"[ \t]*(?:{'|'.join((*_HABITS, *WORDS, *_JUNK))})")
+_PLAIN = frozenset(re.findall(r"\(\?P<(\w+)>", "".join(WORDS))) - frozenset(IGNORED)
 _BLOCK_LINE = re.compile(r"\n(?=\}|[a-z]\w*[ \t][^\n{]*\{)")
 _NEXT_ENTRY = re.compile(r",[ \t]+[a-z][a-z0-9_]*[ \t]*=")
 _LOOKALIKES = {
@@ -74,17 +75,18 @@ class _Lexer:
         while at < self.end:
             for match in _WORD.finditer(text, at, self.end):
                 kind = match.lastgroup
-                if kind == "BLANK" or (kind == "NEWLINE" and tokens and tokens[-1][0] == "NEWLINE"):
-                    continue
                 assert kind is not None
-                span = match.span()
-                if kind == "COMMENT":
-                    comments.append((kind, *span))
-                elif kind in _PLAIN and not (kind == "STRING" and text.startswith('"""', span[0])):
-                    tokens.append((kind, *span))
-                else:
-                    at = self._mend(kind, *span)
-                    if at != span[1]:
+                begin, finish = match.span(kind)
+                if kind in _PLAIN and not (kind == "STRING" and text.startswith('"""', begin)):
+                    tokens.append((kind, begin, finish))
+                elif kind == "NEWLINE":
+                    if not tokens or tokens[-1][0] != "NEWLINE":
+                        tokens.append((kind, begin, finish))
+                elif kind == "COMMENT":
+                    comments.append((kind, begin, finish))
+                elif kind != "BLANK":
+                    at = self._mend(kind, begin, finish)
+                    if at != finish:
                         break
             else:
                 break
