@@ -1,6 +1,5 @@
 """Parsed trees as plain nested tuples, which compare without spans and read well when they differ."""
 
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 from wqc.diagnostics.source import Source, Span
@@ -14,14 +13,9 @@ def shape(node: Any) -> Any:
         return ("Expression", *_words(node.span))
     if isinstance(node, Document):
         return ("Document", shape(node.statements), tuple(comment.text.rstrip() for comment in node.comments))
-    if is_dataclass(node):
-        values = [getattr(node, field.name) for field in fields(node)]
-        return (
-            type(node).__name__,
-            *(shape(value) for value in values if not isinstance(value, Span | Source)),
-        )
     if isinstance(node, tuple):
-        return tuple(map(shape, node))
+        parts = tuple(shape(part) for part in node if not isinstance(part, Span | Source))
+        return parts if type(node) is tuple else (type(node).__name__, *parts)
     return node
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from wqc.diagnostics.source import Span
 from wqc.language import syntax
@@ -10,8 +10,7 @@ from wqc.language.typed import Invalid
 from wqc.language.types import BlockType
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(NamedTuple):
     """A typed value (or INVALID), where it stands, where its key does, and the value as written."""
 
     value: Any

@@ -1,58 +1,51 @@
 """The parsed tree: what stands in a `.wq` file, before any of it is looked up or typed."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from wqc.diagnostics.source import Source, Span
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     text: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class String:
+class String(NamedTuple):
     """`"…"`: literal parts and, as `Name`, the params that `${name}` puts in (escapes already decoded)."""
 
     parts: tuple[str | Name, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(NamedTuple):
     """`\"\"\"…\"\"\"`: raw, its common indentation removed, ending in a newline if it had several lines."""
 
     text: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(NamedTuple):
     """`3`, `0.4`, `-1`: the digits as written."""
 
     text: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(NamedTuple):
     """A number and its unit, or several (`1h30m`), as written; the attribute's type reads it."""
 
     text: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(NamedTuple):
     """`true`, `false` or `null`."""
 
     value: bool | None
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
+class Path(NamedTuple):
     """`films`, `channel.email`, `item.data.country`: a reference, a word, a param or a condition."""
 
     names: tuple[Name, ...]
@@ -63,8 +56,7 @@ class Path:
         return ".".join(name.text for name in self.names)
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(NamedTuple):
     """`low..high`."""
 
     low: "Value"
@@ -72,8 +64,7 @@ class Range:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One `key = value` of a map, a call or a block."""
 
     key: Name | String
@@ -81,8 +72,7 @@ class Entry:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """`pvc("media", read_only = true)`."""
 
     function: Name
@@ -91,20 +81,17 @@ class Call:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class ListValue:
+class ListValue(NamedTuple):
     items: tuple["Value", ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class MapValue:
+class MapValue(NamedTuple):
     entries: tuple[Entry, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(NamedTuple):
     """Anything with an operator, an index or a method: only where the schema takes CEL, which is
     `span.text`.
     """
@@ -112,8 +99,7 @@ class Expression:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(NamedTuple):
     """Where a value stands that could not be read; a finding says why, so that nothing else need."""
 
     span: Span
@@ -135,8 +121,7 @@ Value = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """`kind name(parameters): base = value { attributes }`, each part but the kind optional.
 
     `head` covers kind to base; `span` the whole. `attributes` is `None` without braces.
@@ -152,8 +137,7 @@ class Block:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Import:
+class Import(NamedTuple):
     """`import "path" as alias`."""
 
     path: String
@@ -161,8 +145,7 @@ class Import:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(NamedTuple):
     """`# …` up to the line's end; `own_line` when nothing else stands before it on its line."""
 
     text: str
@@ -170,8 +153,7 @@ class Comment:
     own_line: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """One file, in the order written."""
 
     source: Source

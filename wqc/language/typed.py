@@ -1,7 +1,6 @@
 """What reading a value gives besides the value: that there is none, and where it was used."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from wqc.diagnostics.source import Span
 
@@ -13,8 +12,7 @@ class Invalid:
 INVALID: Final = Invalid()
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a value is used: the attribute's name, the span to point at, and the param that it came
     through.
     """
