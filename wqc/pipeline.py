@@ -17,11 +17,7 @@ from wqc.diagnostics.mistake import is_blocking
 from wqc.diagnostics.mistakes import names
 from wqc.diagnostics.order import in_order
 from wqc.diagnostics.source import Source, Span
-from wqc.emit.lock import sealed
-from wqc.emit.objects.folder import folder, remembered
 from wqc.emit.objects.metadata import Identity
-from wqc.emit.placement import place
-from wqc.emit.render import render
 from wqc.language.imports import Module, Unreadable, load
 from wqc.language.lower import lower
 from wqc.language.params import command_line_settings, file_settings
@@ -115,6 +111,12 @@ def compiled(source: Source, options: Options, *, write: bool) -> Built:
     checked = Checked(reported(findings, module), workflow, flow)
     if has_errors(checked.findings) or not (write or may_be_too_large(workflow)):
         return Built(checked)
+    # a check seldom comes here, and would take a tenth longer to start
+    from wqc.emit.lock import sealed
+    from wqc.emit.objects.folder import folder, remembered
+    from wqc.emit.placement import place
+    from wqc.emit.render import render
+
     rendered = render(folder(workflow, place(workflow), flow.rates, options.image))
     findings += check_sizes(workflow, rendered.objects)
     checked = replace(checked, findings=reported(findings, module))
