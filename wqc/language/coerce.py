@@ -135,40 +135,25 @@ class Coercion:
 
     def _has_form(self, value: syntax.Value, type: Type, scope: Scope) -> bool:
         """Whether the value's form, not yet its content, is that of the type."""
-        match value, type:
-            case _, Cel():
-                return True
-            case syntax.Path(names=(name,)), _ if bound := scope.bindings.get(name.text):
+        if isinstance(type, Cel):
+            return True
+        if isinstance(value, syntax.Path) and len(value.names) == 1:
+            bound = scope.bindings.get(value.names[0].text)
+            if bound is not None:
                 return self._has_form(bound.value, type, bound.scope)
-            case _, OneOf(choices):
+        match type:
+            case OneOf(choices):
                 return any(self._has_form(value, choice, scope) for choice in choices)
-            case syntax.String(), Text() | ScriptText() | Data():
-                return True
-            case syntax.Script(), ScriptText() | Data():
-                return True
-            case syntax.Number(text), Integer():
-                return "." not in text
-            case syntax.Number(), Fraction() | CpuType() | MemoryType() | DurationType() | Data():
-                return True
-            case syntax.Measure(), CpuType() | MemoryType() | DurationType():
-                return True
-            case syntax.Range(), RangeOf():
-                return True
-            case syntax.Number() | syntax.Measure(), RangeOf(inner):
+            case RangeOf(inner) if not isinstance(value, syntax.Range):
                 return self._has_form(value, inner, scope)
-            case syntax.Constant(flag), Flag():
+        if not isinstance(value, _FORMS[type.__class__]):
+            return False
+        match value:
+            case syntax.Number(text) if isinstance(type, Integer):
+                return "." not in text
+            case syntax.Constant(flag) if isinstance(type, Flag):
                 return flag is not None
-            case syntax.Constant(), Data():
-                return True
-            case syntax.Path(), Word() | ReferenceTo():
-                return True
-            case syntax.Call(), CallOf():
-                return True
-            case syntax.ListValue(), ListOf() | Data():
-                return True
-            case syntax.MapValue(), MapOf() | Struct() | Data():
-                return True
-        return False
+        return True
 
     def _wrong(self, value: syntax.Value, type: Type, place: Place) -> Invalid:
         hint = form_hint(value, type)
@@ -360,6 +345,32 @@ class Coercion:
     def _call(self, value: syntax.Call, type: CallOf, scope: Scope, place: Place) -> Any:
         return read_call(value, type, scope, place, self._typed, self.findings)
 
+
+_FORMS: dict[type, tuple[type, ...]] = {
+    Text: (syntax.String,),
+    ScriptText: (syntax.String, syntax.Script),
+    Integer: (syntax.Number,),
+    Fraction: (syntax.Number,),
+    Flag: (syntax.Constant,),
+    DurationType: (syntax.Number, syntax.Measure),
+    CpuType: (syntax.Number, syntax.Measure),
+    MemoryType: (syntax.Number, syntax.Measure),
+    RangeOf: (syntax.Range,),
+    Word: (syntax.Path,),
+    ReferenceTo: (syntax.Path,),
+    CallOf: (syntax.Call,),
+    ListOf: (syntax.ListValue,),
+    MapOf: (syntax.MapValue,),
+    Struct: (syntax.MapValue,),
+    Data: (
+        syntax.String,
+        syntax.Script,
+        syntax.Number,
+        syntax.Constant,
+        syntax.ListValue,
+        syntax.MapValue,
+    ),
+}
 
 _READERS: dict[type, Callable[..., Any]] = {
     Text: Coercion._string,
