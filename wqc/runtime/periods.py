@@ -27,6 +27,8 @@ class Periods:
     """After a listing that was long, how many times as long until the next."""
     remote: float = 30.0
     """Between two looks at a repository, which is somebody else's server."""
+    patience: float = 10.0
+    """How long a Job may have no running container before its Events are asked why."""
     unhealthy: float = 300.0
     """How long nothing succeeds in a lane before three lost items make it unhealthy."""
     probe: float = 60.0

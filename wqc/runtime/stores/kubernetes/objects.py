@@ -44,6 +44,7 @@ class PodTemplate(msgspec.Struct):
 
 class JobSpec(msgspec.Struct):
     template: PodTemplate
+    suspend: bool = False
 
 
 class JobObject(msgspec.Struct):

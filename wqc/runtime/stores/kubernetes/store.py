@@ -11,6 +11,7 @@ from typing import Any
 
 from wqc.contract.names import (
     DONE_LABEL,
+    LANE_LABEL,
     LEDGER_LABEL,
     QUEUE_LABEL,
     TEMPLATE_LABEL,
@@ -27,6 +28,7 @@ from wqc.runtime.stores.kubernetes.reading import (
     read_job,
 )
 from wqc.runtime.stores.kubernetes.transport import MERGE_PATCH, ApiError, Transport
+from wqc.runtime.stores.kubernetes.warnings import Stalled, Warnings
 from wqc.runtime.stores.kubernetes.watching import PAGE, Followed, decoded, follow
 from wqc.runtime.stores.store import (
     AlreadyExists,
@@ -49,10 +51,17 @@ CONFLICTS = 5
 
 
 class KubernetesStore:
-    """`may_write` is asked before each write (promise 18)."""
+    """`may_write` is asked before each write (promise 18). `patience`: after so many seconds without a
+    running container it is asked why.
+    """
 
     def __init__(
-        self, transport: Transport, namespace: str, workflow: str, may_write: Callable[[], bool]
+        self,
+        transport: Transport,
+        namespace: str,
+        workflow: str,
+        may_write: Callable[[], bool],
+        patience: float = 10.0,
     ) -> None:
         self._transport = transport
         self._may_write = may_write
@@ -66,6 +75,7 @@ class KubernetesStore:
         self._events: asyncio.Queue[list[JobObject] | JobObject | Gone | Unsure] = asyncio.Queue()
         self._endings: dict[str, Ending] = {}
         """The newest pod of each Job, kept until the Job is gone."""
+        self._warnings = Warnings(transport, namespace, patience, self._waiting, self._warned)
         self._known: dict[str, JobObject | None] | None = None
         """The Jobs that exist, once they were listed; None for one that is over: its data may be large."""
         self._made: dict[str, JobObject] | None = None
@@ -116,6 +126,7 @@ class KubernetesStore:
                 follow(self._transport, self._jobs_path, selector, Jobs, JobObject, told_jobs)
             )
         )
+        self._tasks.append(asyncio.create_task(self._warnings.follow()))
         while True:
             change = await self._change(await self._events.get())
             if change:
@@ -350,7 +361,24 @@ class KubernetesStore:
             job = read_job(found, self._endings.get(name))
         except ValueError:
             return None
-        return replace(job, queue=self._heirs.get(job.queue, job.queue))
+        hindrance = job.hindrance
+        if job.phase == "active" and not (known and known.started):
+            hindrance = hindrance or self._warnings.of(name, known.pod if known else "")
+        return replace(job, queue=self._heirs.get(job.queue, job.queue), hindrance=hindrance)
+
+    def _waiting(self) -> Iterator[Stalled]:
+        """Jobs of which no container has started, though one should have."""
+        for name, found in (self._known or {}).items():
+            last = self._endings.get(name)
+            if found and not (found.spec.suspend or (last and last.started)):
+                labels = found.metadata.labels or {}
+                lane = (labels.get(QUEUE_LABEL, ""), labels.get(LANE_LABEL, ""))
+                yield Stalled(name, last.pod if last else "", lane, found.metadata.creation_timestamp)
+
+    def _warned(self, job: str) -> None:
+        found = (self._known or {}).get(job)
+        if found:
+            self._events.put_nowait(found)
 
     async def _ask_for_pods(self, job: str) -> None:
         """A Job can be over before the watch shows its pod's end; is there still a pod?"""

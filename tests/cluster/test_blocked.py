@@ -1,0 +1,113 @@
+"""What keeps a queue's pods from being made or from starting, and shows in Events alone, is said in words."""
+
+import asyncio
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cluster.client import Client
+from cluster.test_manager import PERIODS, Deployed
+from wqc.runtime.stores.kubernetes.transport import Transport
+from wqc.runtime.stores.kubernetes.warnings import last_warning
+
+SECONDS = 120
+
+
+@contextmanager
+def managed(deployed: Deployed) -> Iterator[subprocess.Popen[bytes]]:
+    deployed.environment["WQC_PERIODS"] = PERIODS.replace("lease=1", "lease=6 patience=1 report=0.5")
+    manager = deployed.start()
+    try:
+        yield manager
+    finally:
+        manager.terminate()
+        manager.wait(timeout=30)
+
+
+def blocked(deployed: Deployed) -> str:
+    """What the status in the workflow's state says of the queue `first`."""
+    found = deployed.client.request("GET", f"{deployed.core}/configmaps/crash-state")
+    text = (found.body.get("data") or {}).get("status", "")
+    queues: list[dict[str, Any]] = json.loads(text)["status"]["queues"] if text else []
+    return next((each["blocked"] for each in queues if each["queue"] == "first"), "")
+
+
+def until_blocked(deployed: Deployed, reason: str) -> None:
+    end = time.monotonic() + SECONDS
+    while reason not in blocked(deployed):
+        assert time.monotonic() < end, f"{blocked(deployed)}\n{deployed.log.read_text()[-4000:]}"
+        time.sleep(0.3)
+
+
+def until_over(deployed: Deployed, count: int) -> None:
+    """And nobody counted an attempt at what never ran."""
+    end = time.monotonic() + SECONDS
+    while not deployed.is_over(count):
+        assert time.monotonic() < end, deployed.log.read_text()[-4000:]
+        time.sleep(0.3)
+    identities = [json.loads(job["metadata"]["annotations"]["wqc/item"]) for job in deployed.jobs()]
+    assert [(each["attempt"], each["failures"]) for each in identities] == [(1, 0)] * 2 * count
+
+
+def test_a_quota_of_pods(simulated_cluster: Client, tmp_path: Path) -> None:
+    deployed = Deployed(simulated_cluster, "quota", tmp_path, ["a", "b"])
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few"}}
+    assert simulated_cluster.create(quota | {"spec": {"hard": {"pods": "0"}}}, "quota").status == 201
+    with managed(deployed):
+        until_blocked(deployed, "its pod is forbidden: exceeded quota: few")
+        enough = {"spec": {"hard": {"pods": "100"}}}
+        assert simulated_cluster.request("PATCH", f"{deployed.core}/resourcequotas/few", enough).status == 200
+        until_over(deployed, 2)
+        end = time.monotonic() + SECONDS
+        while blocked(deployed):
+            assert time.monotonic() < end
+            time.sleep(0.3)
+
+
+def test_pod_security(simulated_cluster: Client, tmp_path: Path) -> None:
+    deployed = Deployed(simulated_cluster, "strict", tmp_path, ["a"])
+    enforce = "pod-security.kubernetes.io/enforce"
+    labels: dict[str, Any] = {"metadata": {"labels": {enforce: "restricted"}}}
+    simulated_cluster.request("PATCH", "/api/v1/namespaces/strict", labels)
+    with managed(deployed):
+        until_blocked(deployed, "violates PodSecurity")
+        labels["metadata"]["labels"][enforce] = None
+        simulated_cluster.request("PATCH", "/api/v1/namespaces/strict", labels)
+        until_over(deployed, 1)
+
+
+def test_a_limit_range(simulated_cluster: Client, tmp_path: Path) -> None:
+    deployed = Deployed(simulated_cluster, "limits", tmp_path, ["a"])
+    limits = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "small"}}
+    limit = {"type": "Pod", "min": {"memory": "1Gi"}}
+    assert simulated_cluster.create(limits | {"spec": {"limits": [limit]}}, "limits").status == 201
+    with managed(deployed):
+        until_blocked(deployed, "minimum memory usage per Pod is 1Gi")
+        simulated_cluster.request("DELETE", f"{deployed.core}/limitranges/small")
+        until_over(deployed, 1)
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"), [("FailedMount", 'FailedMount: no volume "media"'), ("BackOff", "")]
+)
+def test_the_newest_reason_that_hinders(api_server: Client, reason: str, expected: str) -> None:
+    for number, message in enumerate(("an older one", 'no volume "media"')):
+        event = {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": f"{reason.lower()}-{number}"},
+            "involvedObject": {"kind": "Pod", "name": reason.lower(), "namespace": "default"},
+            "type": "Warning",
+            "reason": reason,
+            "message": message,
+            "lastTimestamp": f"2026-01-0{number + 1}T00:00:00Z",
+        }
+        assert api_server.create(event).status == 201
+    found = asyncio.run(last_warning(Transport(api_server.api), "default", "Pod", reason.lower()))
+    assert found == expected
