@@ -75,6 +75,8 @@ def test_2_the_owners_of_jobs_are_stable_and_stay(folder: Path) -> None:
         assert each["metadata"]["name"] == f"{workflow}-{queue}".replace("_", "-")
         options = each["metadata"]["annotations"]["argocd.argoproj.io/sync-options"].split(",")
         assert {"Prune=false", "Delete=false"} == set(options)
+        # Once it is retired it stays, and the application is in sync all the same.
+        assert each["metadata"]["annotations"]["argocd.argoproj.io/compare-options"] == "IgnoreExtraneous"
 
 
 def test_3_a_job_in_git_has_a_hash_in_its_name_and_no_end_of_life(folder: Path) -> None:

@@ -72,14 +72,18 @@ class Coercion:
         """A string with its params put in."""
         parts: list[str] = []
         for part in string.parts:
-            text = part if isinstance(part, str) else self._interpolated(part, scope)
-            if isinstance(text, Invalid):
+            read = part if isinstance(part, str) else self._interpolated(part, scope)
+            if isinstance(read, Invalid):
                 return INVALID
-            parts.append(text)
+            parts.append(read)
         if sum(map(len, parts)) > TEXT_LIMIT:
             self.findings.append(values.value_too_large(string.span, TEXT_LIMIT, "characters"))
             return INVALID
-        return "".join(parts)
+        text = "".join(parts)
+        if "\0" in text:
+            self.findings.append(values.null_character(string.span))
+            return INVALID
+        return text
 
     def _interpolated(self, name: syntax.Name, scope: Scope) -> str | Invalid:
         bound = scope.bindings.get(name.text)

@@ -156,3 +156,18 @@ def missing_argument(call: str, name: str, doc: str) -> Words:
     A variable or a credential is one key of a Secret or ConfigMap; only a mount can be all of it.
     """
     return Words(f"{call} needs its `{name}` here: {doc}", help=f"write {call}")
+
+
+@mistake(
+    "WQ243",
+    Level.ERROR,
+    bad=QUEUE.replace(':1"', ':1", command = ["echo", "a\\u0000b"]'),
+    good=QUEUE.replace(':1"', ':1", command = ["echo", "ab"]'),
+    blocking=True,
+)
+def null_character() -> Words:
+    """A string with a NUL character
+
+    No argument, variable, file name or address can hold one.
+    """
+    return Words("this string holds a NUL character, which nothing can be given", help="remove `\\u0000`")
