@@ -192,9 +192,9 @@ def test_names_never_leave_the_folder(built: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("{", "it is not JSON"),
-        ("[" * 100_000, "it is not JSON"),
-        ("{}", "fields are missing"),
+        ("{", "it is not JSON: restore it from version control"),
+        ("[" * 100_000, "it is not JSON: restore it from version control"),
+        ("{}", "fields are missing: restore it from version control"),
         ('{"format_version": 99}', "it has format 99; this wqc 0.1.0 knows 1: use a newer one"),
         ("{\n<<<<<<< HEAD\n", "it has the marks of a merge conflict: take either side, then build again"),
         ("\udcff", "it is not UTF-8"),

@@ -66,7 +66,7 @@ def parse(text: str) -> Lock:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise NotALock("it is not JSON") from error
+        raise NotALock("it is not JSON: restore it from version control") from error
     match data:
         case {"format_version": int(version)} if version > FORMAT_VERSION:
             raise NotALock(
@@ -75,7 +75,7 @@ def parse(text: str) -> Lock:
         case {"written_by": str(by), "workflow": str(workflow), "queues": list(queues), "files": dict(files)}:
             return Lock(workflow, _names(queues), _files(files), by.removeprefix("wqc "))
         case _:
-            raise NotALock("fields are missing")
+            raise NotALock("fields are missing: restore it from version control")
 
 
 def _names(queues: list[Any]) -> tuple[str, ...]:

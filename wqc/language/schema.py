@@ -144,7 +144,7 @@ _WRITABLE = Attribute(
 )
 _EGRESS = Attribute("egress", EGRESS, "where its pods may connect to", "any")
 _RETRIES = Attribute("retries", Integer(0, 100), "further attempts at an item that failed", "3")
-_TIMEOUT = Attribute("timeout", DurationType(), "how long one attempt may run")
+_TIMEOUT = Attribute("timeout", DurationType(), "how long one attempt may run, in whole seconds, rounded up")
 _TAKES = Attribute("takes", DurationType(), "the mean time that the work on one item takes")
 _AUTH = Attribute("auth", SECRET_KEY, "the credentials")
 _ARRIVES = Attribute("arrives", DurationType(), "the mean time between two new items")
@@ -506,7 +506,10 @@ BATCH = BlockType(
             ),
         )
         for kind, doc in (
-            ("coarse", "A pod takes one message and ends."),
+            (
+                "coarse",
+                "A pod takes one message and ends; at most 99,999 a run where completions are measured.",
+            ),
             ("fine", "A pod takes messages until none is left."),
         )
     ),
