@@ -132,7 +132,7 @@ class _Resolver:
         takes = given.get("takes")
         if takes is None and steps and all(step.takes is not None for step in steps):
             takes = Duration(sum(step.takes.microseconds for step in steps if step.takes is not None))
-        worker = Worker(name, given, pipeline=tuple(steps))
+        worker = Worker(name, given, pipeline=tuple(steps), takes=takes)
         plain = (
             "image",
             "command",
@@ -146,9 +146,7 @@ class _Resolver:
             "scratch",
             "user",
         )
-        return _with_given(
-            replace(worker, takes=takes), given, (*plain, "writable_root", "profile", "egress", "pod")
-        )
+        return _with_given(worker, given, (*plain, "writable_root", "profile", "egress", "pod"))
 
     def _step(self, name: str, reference: Reference, chain: tuple[str, ...]) -> Worker | None:
         if str(reference) == name or str(reference) in chain:
@@ -361,7 +359,7 @@ def _with_given(initial: Record, given: Declaration | None, names: tuple[str, ..
     """`initial`, a frozen dataclass, with those fields that the declaration gives."""
     if given is None:
         return initial
-    values = {name: given.get(name) for name in names if given.get(name) is not None}
+    values = {name: value for name in names if (value := given.get(name)) is not None}
     return replace(initial, declaration=given, **values)
 
 

@@ -81,6 +81,8 @@ class Streams:
         return tuple(StreamRef(stream.node, stream.output, part) for part in parts) or (stream,)
 
     def _whole(self, name: str, output: str) -> Shape:
+        if (name, output) in self._known:
+            return self._known[name, output]
         # What a node reads comes first, without recursion: chains may be long.
         pending, opened = [(name, output)], set()
         while pending:

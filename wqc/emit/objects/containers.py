@@ -118,6 +118,8 @@ def verbatim(text: str, names: Iterable[str]) -> str:
 
     `names` are the container's variables; what stands in `$(…)` and is none of them is left alone.
     """
+    if "$" not in text:
+        return text
     known = frozenset(names)
 
     def doubled(found: re.Match[str]) -> str:
