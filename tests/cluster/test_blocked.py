@@ -38,6 +38,14 @@ def blocked(deployed: Deployed) -> str:
     return next((each["blocked"] for each in queues if each["queue"] == "first"), "")
 
 
+def announced(deployed: Deployed) -> list[tuple[str, str]]:
+    """Reasons and messages of the Events of the queue `first`."""
+    selector = "involvedObject.kind=ConfigMap,involvedObject.name=crash-first"
+    found = deployed.client.request("GET", f"{deployed.core}/events", fieldSelector=selector).body["items"]
+    found.sort(key=lambda each: (each["lastTimestamp"], each["reason"]))
+    return [(each["reason"], each["message"]) for each in found]
+
+
 def until_blocked(deployed: Deployed, reason: str) -> None:
     end = time.monotonic() + SECONDS
     while reason not in blocked(deployed):
@@ -65,9 +73,12 @@ def test_a_quota_of_pods(simulated_cluster: Client, tmp_path: Path) -> None:
         assert simulated_cluster.request("PATCH", f"{deployed.core}/resourcequotas/few", enough).status == 200
         until_over(deployed, 2)
         end = time.monotonic() + SECONDS
-        while blocked(deployed):
-            assert time.monotonic() < end
+        while blocked(deployed) or "GoesOn" not in [reason for reason, _ in announced(deployed)]:
+            assert time.monotonic() < end, announced(deployed)
             time.sleep(0.3)
+    events = announced(deployed)
+    assert [reason for reason, _ in events] == ["Blocked", "GoesOn"], "none of single items"
+    assert events[0][1].startswith("first is blocked: FailedCreate: Error creating: its pod is forbidden")
 
 
 def test_pod_security(simulated_cluster: Client, tmp_path: Path) -> None:

@@ -20,6 +20,11 @@ LANE_LABEL = "wqc/lane"
 DONE_LABEL = "wqc/done"
 """On a finished Job that nothing waits for any more: what came of it is recorded and handed on."""
 
+SUPERSEDED_LABEL = "wqc/superseded"
+"""On a Job whose node is lost: another attempt may start though this one isn't over. Whichever ends first,
+counts.
+"""
+
 LEDGER_LABEL = "wqc/ledger"
 """On a ConfigMap with hashes of finished items: the queue's name."""
 

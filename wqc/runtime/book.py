@@ -128,5 +128,7 @@ class Book:
         for attempts in self._stages["finishing"].values():
             yield from (job for job in attempts.jobs.values() if job.phase != "active" and not job.done)
         for key, number in self._superseded.values():
-            if self._items[key].stage != "finishing":
-                yield self._items[key].jobs[number]
+            attempts = self._items[key]
+            job = attempts.jobs[number]
+            if attempts.stage != "finishing" and not (attempts.judged and attempts.judged.job == job.job):
+                yield job

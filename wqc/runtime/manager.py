@@ -8,6 +8,7 @@ from itertools import chain
 
 from wqc.contract.names import object_name
 from wqc.patterns.item import Item
+from wqc.runtime.announcer import announce
 from wqc.runtime.desk import Desk
 from wqc.runtime.feed import Feed
 from wqc.runtime.forgetting import Forgetting
@@ -79,6 +80,8 @@ class Manager:
             for queue in self._queues.values():
                 tasks.create_task(queue.run())
             tasks.create_task(self._forget(forgetting))
+            periods = self._periods
+            tasks.create_task(announce(self._store, self.status, periods.report, periods.announce))
             tasks.create_task(report(self._state, self.status, self._periods.report))
 
     def status(self) -> Status:

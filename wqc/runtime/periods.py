@@ -29,6 +29,10 @@ class Periods:
     """Between two looks at a repository, which is somebody else's server."""
     patience: float = 10.0
     """How long a Job may have no running container before its Events are asked why."""
+    announce: float = 60.0
+    """Between two Events of a queue that stays blocked."""
+    lost_node: float = 300.0
+    """How long a pod that should be gone may stay before its node counts as lost."""
     unhealthy: float = 300.0
     """How long nothing succeeds in a lane before three lost items make it unhealthy."""
     probe: float = 60.0

@@ -21,6 +21,7 @@ from wqc.runtime.held import Held
 from wqc.runtime.ledger import DamagedLedger, Ledger
 from wqc.runtime.logs import log
 from wqc.runtime.origin import Offer, Origin
+from wqc.runtime.overdue import Overdue
 from wqc.runtime.pause import Pause
 from wqc.runtime.periods import Periods
 from wqc.runtime.rate import Rate
@@ -31,7 +32,7 @@ from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed, Refused
 from wqc.runtime.templates import Templates
 from wqc.runtime.text import decode
-from wqc.runtime.verdict import ItemFailed, Lost, Succeeded, verdict
+from wqc.runtime.verdict import ItemFailed, Lost, Succeeded, decisive, verdict
 
 LEAST_KEEP = 60.0
 PAUSED_IN_FILE = "paused in the workflow's file"
@@ -82,6 +83,7 @@ class Queue:
             self._begun,
         )
         self._changed: dict[bytes, None] = {}
+        self._overdue = Overdue(self._book, store, periods.lost_node)
         self._wake = asyncio.Event()
         self._ledger_loaded = False
         self._sure = False
@@ -230,7 +232,7 @@ class Queue:
 
     def _until_next(self) -> float | None:
         pauses = (self._pause.until, self._write_pause.until)
-        times = [*self._starter.next_due(), self._ledger.due() or 0.0, *pauses]
+        times = [*self._starter.next_due(), self._ledger.due() or 0.0, *self._overdue.times(), *pauses]
         now = time.monotonic()
         coming = [at for at in times if at > now]
         return max(0.01, min(coming) - now) if coming else None
@@ -271,6 +273,9 @@ class Queue:
             attempts = self._book.get(key)
             if attempts:
                 self._judge(attempts)
+        if self._write_pause.over:
+            for attempts in await self._overdue.supersede():
+                self._judge(attempts)
         if self._templates.older and self._write_pause.over:
             running = {each.latest.template for each in self._book.at("active")}
             await self._templates.forget_unused(running | self._rollout.used)
@@ -283,12 +288,14 @@ class Queue:
                     self._retry_later(attempts, "a later attempt's Job was deleted", 1)
 
     def _judge(self, attempts: Attempts) -> None:
-        job = attempts.latest
+        job = decisive(attempts.jobs.values(), attempts.latest, self._settings)
         if attempts.stage in ("recording", "finishing", "over"):
             return
         if job.hindrance:
             self._starter.judged(attempts.key, job)
-        if attempts.judged and (attempts.judged.job, attempts.judged.phase) == (job.job, job.phase):
+        self._overdue.note(attempts.key, job)
+        judged = attempts.judged
+        if judged and (judged.job, judged.phase, judged.superseded) == (job.job, job.phase, job.superseded):
             return
         if job.done:
             if job.phase == "succeeded":
@@ -311,7 +318,7 @@ class Queue:
                 self._book.move(attempts, "active")
             case Succeeded(data):
                 self._rollout.succeeded(self._starter.lane(job).name, job.template, job.job)
-                self._hand(attempts, "", data)
+                self._hand(attempts, job, "", data)
             case ItemFailed(reason, final=True):
                 attempts.reason = reason
                 if job.exit_code not in self._settings.poison:
@@ -320,7 +327,7 @@ class Queue:
                     logging.WARNING, "item failed", queue=self.name, item=job.name, job=job.job, reason=reason
                 )
                 if self._failed_is_read:
-                    self._hand(attempts, FAILED, self._failure(job, reason))
+                    self._hand(attempts, job, FAILED, self._failure(job, reason))
                 else:
                     self._book.move(attempts, "dead")
             case ItemFailed(reason):
@@ -341,8 +348,7 @@ class Queue:
         self._book.move(attempts, "retry")
         log(logging.INFO, "attempt failed", queue=self.name, item=job.name, job=job.job, reason=reason)
 
-    def _hand(self, attempts: Attempts, output: str, data: str) -> None:
-        job = attempts.latest
+    def _hand(self, attempts: Attempts, job: Job, output: str, data: str) -> None:
         outputs = [output]
         if job.lane:
             outputs.append(f"{job.lane}.{output}" if output else job.lane)

@@ -1,5 +1,6 @@
 """What a finished Job means for its item: a pure function of the Job and its queue's settings."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from wqc.contract.limits import RESULT_BYTES
@@ -33,16 +34,26 @@ Verdict = Succeeded | ItemFailed | Lost
 
 
 def verdict(job: Job, settings: QueueSettings) -> Verdict | None:
-    """None while the Job is active."""
+    """None while the Job is active, and nothing stands in for it."""
     match job.phase:
         case "active":
-            return None
+            return Lost("its node is lost") if job.superseded else None
         case "lost":
             return Lost(job.reason)
         case "failed":
             return _failed(job, settings, job.reason)
         case "succeeded":
             return _succeeded(job, settings)
+
+
+def decisive(jobs: Iterable[Job], latest: Job, settings: QueueSettings) -> Job:
+    """The item's latest Job; while that is under way, an earlier attempt that succeeded after all."""
+    if latest.phase == "active":
+        for job in jobs:
+            is_good = job.phase == "succeeded" and job.round == latest.round and not job.done
+            if is_good and isinstance(verdict(job, settings), Succeeded):
+                return job
+    return latest
 
 
 def _failed(job: Job, settings: QueueSettings, reason: str) -> ItemFailed:

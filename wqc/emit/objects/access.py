@@ -49,7 +49,12 @@ def _rules(workflow: Workflow) -> tuple[Rule, ...]:
             "one Job is one attempt at an item", "batch", "jobs", ("create", "get", "list", "patch", "watch")
         ),
         Rule("results are read from pods", "", "pods", ("list", "watch")),
-        Rule("why a Job has no pod is said in Events alone", "", "events", ("create", "list", "patch")),
+        Rule(
+            "why a Job has no pod is told by Events; and what blocks a queue",
+            "",
+            "events",
+            ("create", "list"),
+        ),
         Rule(
             "finished items are remembered in ConfigMaps named by hash",
             "",

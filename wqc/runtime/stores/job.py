@@ -29,6 +29,10 @@ class Job:
     running: bool = False
     hindrance: str = ""
     """Why it can't start: no image, no node, …; "" while nothing is known to be in its way."""
+    overdue: float | None = None
+    """When its pod should have been gone. It isn't, so the node is lost on which it may still run."""
+    superseded: bool = False
+    """Another attempt may start though this one isn't over."""
     finished: float | None = None
     unscheduled: float = 0.0
     """Seconds that its pod waited for a node."""

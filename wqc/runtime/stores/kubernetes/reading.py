@@ -3,7 +3,14 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from wqc.contract.names import DONE_LABEL, ITEM_ANNOTATION, LANE_LABEL, QUEUE_LABEL, TEMPLATE_LABEL
+from wqc.contract.names import (
+    DONE_LABEL,
+    ITEM_ANNOTATION,
+    LANE_LABEL,
+    QUEUE_LABEL,
+    SUPERSEDED_LABEL,
+    TEMPLATE_LABEL,
+)
 from wqc.runtime.attempt import read_identity
 from wqc.runtime.stores.job import Job, Phase
 from wqc.runtime.stores.kubernetes.objects import Condition, ContainerStatus, JobObject, Pod
@@ -33,6 +40,7 @@ class Ending:
     running: bool = False
     started: bool = False
     hindrance: str = ""
+    overdue: float | None = None
     exit_code: int | None = None
     message: str = ""
     reason: str = ""
@@ -51,6 +59,7 @@ def ending(pod: Pod) -> Ending:
         running=any(each.state.running for each in workers),
         started=any(each.state.running or each.state.terminated for each in (*inits, *workers)),
         hindrance=_hindrance(pod, [*inits, *workers]),
+        overdue=_overdue(pod),
         exit_code=terminated.exit_code if terminated else None,
         message=terminated.message if terminated else "",
         reason=pod.status.reason or (terminated.reason if terminated else ""),
@@ -87,6 +96,8 @@ def read_job(found: JobObject, last: Ending | None) -> Job:
         phase=phase,
         running=bool(last and last.running),
         hindrance=last.hindrance if last and phase == "active" else "",
+        overdue=last.overdue if last and phase == "active" else None,
+        superseded=SUPERSEDED_LABEL in labels,
         finished=_seconds(found.status.completion_time or over.last_transition_time) if over else None,
         unscheduled=last.unscheduled if last else 0.0,
         exit_code=exit_code,
@@ -131,6 +142,13 @@ def _hindrance(pod: Pod, containers: list[ContainerStatus]) -> str:
     return ""
 
 
+def _overdue(pod: Pod) -> float | None:
+    """A node that answers would have made its pod end by then: the time of deletion includes the grace."""
+    ready = any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions or ())
+    ended = pod.status.phase in ("Succeeded", "Failed")
+    return None if ready or ended else _optional(pod.metadata.deletion_timestamp)
+
+
 def _unscheduled(pod: Pod) -> float:
     created = _seconds(pod.metadata.creation_timestamp)
     for condition in pod.status.conditions or ():
@@ -141,6 +159,10 @@ def _unscheduled(pod: Pod) -> float:
 
 def _code(status: ContainerStatus) -> int:
     return status.state.terminated.exit_code if status.state.terminated else 0
+
+
+def _optional(time: datetime | None) -> float | None:
+    return time.timestamp() if time else None
 
 
 def _seconds(time: datetime | None) -> float:

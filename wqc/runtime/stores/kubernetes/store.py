@@ -14,11 +14,13 @@ from wqc.contract.names import (
     LANE_LABEL,
     LEDGER_LABEL,
     QUEUE_LABEL,
+    SUPERSEDED_LABEL,
     TEMPLATE_LABEL,
     WORKFLOW_LABEL,
     object_name,
 )
 from wqc.runtime.stores.job import Job
+from wqc.runtime.stores.kubernetes.announcing import event
 from wqc.runtime.stores.kubernetes.objects import ConfigMap, ConfigMaps, JobObject, Jobs, Metadata, Pod, Pods
 from wqc.runtime.stores.kubernetes.reading import (
     JOB_NAME_LABEL,
@@ -64,6 +66,7 @@ class KubernetesStore:
         patience: float = 10.0,
     ) -> None:
         self._transport = transport
+        self._namespace = namespace
         self._may_write = may_write
         self._workflow = workflow
         self._jobs_path = f"/apis/batch/v1/namespaces/{namespace}/jobs"
@@ -166,17 +169,26 @@ class KubernetesStore:
         except ValueError:
             raise ForeignJob(f"the Job {job} doesn't say which item it is for") from None
 
+    async def supersede(self, job: Job) -> None:
+        await self._mark(job, SUPERSEDED_LABEL, dict)
+
     async def finish(self, job: Job, ttl: float) -> None:
-        version = job.resource_version
         finished = job.finished or time.time()
+
+        def spec() -> dict[str, Any]:
+            """A TTL counts from the Job's end."""
+            return {"spec": {"ttlSecondsAfterFinished": max(0, math.ceil(time.time() - finished + ttl))}}
+
+        await self._mark(job, DONE_LABEL, spec)
+
+    async def _mark(self, job: Job, label: str, more: Callable[[], dict[str, Any]]) -> None:
+        """Label a Job, and change what `more` says; one that is gone is left."""
+        version = job.resource_version
+        path = f"{self._jobs_path}/{job.job}"
         for _ in range(CONFLICTS):
-            patch = {
-                "metadata": {"labels": {DONE_LABEL: "true"}, "resourceVersion": version},
-                "spec": {"ttlSecondsAfterFinished": max(0, math.ceil(time.time() - finished + ttl))},
-            }
+            patch = {"metadata": {"labels": {label: "true"}, "resourceVersion": version}} | more()
             with _refusing():
                 try:
-                    path = f"{self._jobs_path}/{job.job}"
                     await self._write("PATCH", path, body=patch, content_type=MERGE_PATCH)
                     return
                 except ApiError as error:
@@ -222,6 +234,11 @@ class KubernetesStore:
 
     def _template_name(self, queue: str, digest: str) -> str:
         return object_name(self._workflow, queue, "template", digest)
+
+    async def announce(self, queue: str, problem: str) -> None:
+        body = event(self._namespace, self._owners[queue], queue, problem)
+        with _refusing():
+            await self._write("POST", f"/api/v1/namespaces/{self._namespace}/events", body=body)
 
     async def close(self) -> None:
         for task in self._tasks:

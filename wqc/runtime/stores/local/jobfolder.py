@@ -35,6 +35,10 @@ class JobFolder:
         return self.path / "lock"
 
     @property
+    def superseded(self) -> Path:
+        return self.path / "superseded"
+
+    @property
     def pid(self) -> Path:
         return self.path / "pid"
 

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import fcntl
 import json
+import logging
 import os
 import shutil
 import time
@@ -21,6 +22,7 @@ from typing import Any
 from wqc.contract.limits import RESULT_BYTES
 from wqc.contract.names import ITEM_ANNOTATION, LANE_LABEL, QUEUE_LABEL, TEMPLATE_LABEL
 from wqc.runtime.attempt import FIELDS_FOLDER, annotation_of, item_files, read_identity
+from wqc.runtime.logs import log
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.local import durable, process
 from wqc.runtime.stores.local.jobfolder import JobFolder
@@ -108,6 +110,13 @@ class LocalStore:
             raise ForeignJob(f"the Job {job} is queue {found.queue}'s")
         return found
 
+    async def supersede(self, job: Job) -> None:
+        folder = JobFolder(self._jobs / job.job)
+        if folder.path.exists():
+            with _refusing("marked superseded"):
+                durable.write(folder.superseded, b"")
+            self._changes.put_nowait(Changed(replace(job, superseded=True)))
+
     async def finish(self, job: Job, ttl: float) -> None:
         folder = JobFolder(self._jobs / job.job)
         if folder.path.exists():
@@ -147,6 +156,10 @@ class LocalStore:
     async def forget_template(self, queue: str, digest: str) -> None:
         with _refusing("forgotten"):
             (self._templates / queue / digest).unlink(missing_ok=True)
+
+    async def announce(self, queue: str, problem: str) -> None:
+        """To the log: nobody but who runs it looks here."""
+        log(logging.INFO, "blocked" if problem else "goes on", queue=queue, reason=problem)
 
     async def close(self) -> None:
         """End what runs; those attempts count as lost and are repeated by the next manager."""
@@ -245,6 +258,7 @@ def _read(folder: JobFolder, runs: bool) -> Job:
         template=metadata["labels"].get(TEMPLATE_LABEL, ""),
         created=saved["created"],
         running=runs,
+        superseded=folder.superseded.exists(),
         done=folder.done.exists(),
     )
     return job if runs else _ended(folder, job)
