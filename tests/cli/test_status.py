@@ -61,7 +61,7 @@ def plain(out: str) -> str:
     """Without its times and rates."""
     out = re.sub(r" +rate +time left", " RATE", out)
     out = re.sub(r" +\d+\.\d/(s|min)( +\d+[smh]( \d\d[smh])?)?", " RATE", out)
-    return re.sub(r"\d+s ago", "NOW ago", out)
+    return re.sub(r"from (\d+m )?\d+s ago", "from NOW ago", out)
 
 
 def until(folder: Path, expected: str) -> None:

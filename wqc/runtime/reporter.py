@@ -11,14 +11,23 @@ from wqc.runtime.stores.store import Refused
 
 
 async def report(store: StateStore, status: Callable[[], Status], period: float) -> None:
-    """Every `period` seconds; never returns."""
+    """Every `period` seconds, and a last time when it is cancelled; never returns."""
     last: Status | None = None
-    while True:
-        now = status()
-        if now != last and all(queue.knows for queue in now.queues):
-            try:
-                await store.write({STATUS: encode_report(now)})
-                last = now
-            except (Refused, Conflict) as error:
-                log(logging.WARNING, "can't report how it is", reason=str(error))
-        await asyncio.sleep(period)
+    try:
+        while True:
+            last = await _report(store, status(), last)
+            await asyncio.sleep(period)
+    finally:
+        await _report(store, status(), last)
+
+
+async def _report(store: StateStore, now: Status, last: Status | None) -> Status | None:
+    """What was reported last."""
+    if now == last or not all(queue.knows for queue in now.queues):
+        return last
+    try:
+        await store.write({STATUS: encode_report(now)})
+    except (Refused, Conflict) as error:
+        log(logging.WARNING, "can't report how it is", reason=str(error))
+        return last
+    return now
