@@ -126,7 +126,7 @@ def test_params_that_double_with_each_step() -> None:
 
 def test_a_param_may_be_another_one_or_a_side_of_its_range() -> None:
     found = checked(
-        'workflow w\nparam few = 2\nparam most = few\nparam size = 1..most\n'
+        "workflow w\nparam few = 2\nparam most = few\nparam size = 1..most\n"
         + 'param registry = "r.example.com"\nparam tag = "1"\nparam limit: duration = 5m\n'
         + QUEUE
     )
