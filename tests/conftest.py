@@ -3,8 +3,13 @@
 import signal
 
 import pytest
+from hypothesis import settings
 
 from support import gobuild
+
+# how long an example takes says how busy the machine is
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 
 def pytest_configure(config: pytest.Config) -> None:

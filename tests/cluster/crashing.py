@@ -50,6 +50,8 @@ ITEMS[RETRIED] = {"simulated_exit_code_at_first": 1}
 
 LOOK = 1.0
 """Seconds between two looks; listing whole Jobs is what costs most here."""
+BUSY = 30
+"""So often a server is asked that refuses."""
 PRELOADED = ["cluster.crashing", "wqc.runtime", "wqc.runtime.incluster", "wqc.runtime.workflow"]
 
 
@@ -169,13 +171,20 @@ class Run:
 
     # --- what there is ---
 
+    def _listed(self, path: str, **query: str) -> list[dict[str, Any]]:
+        """Everything there. Raises TimeoutError: a busy server says so, for a while."""
+        for _ in range(BUSY):
+            answer = self._client.request("GET", path, **query)
+            if answer.status == 200:
+                items: list[dict[str, Any]] = answer.body["items"]
+                return items
+            time.sleep(LOOK)
+        raise TimeoutError(f"{path}: {answer}")
+
     def _jobs(self) -> list[dict[str, Any]]:
-        """The Jobs' metadata."""
-        path = f"/apis/batch/v1/namespaces/{self._namespace}/jobs"
-        return [
-            each["metadata"] | {"spec": each["spec"]}
-            for each in self._client.request("GET", path).body["items"]
-        ]
+        """The Jobs' metadata, and their specs."""
+        jobs = self._listed(f"/apis/batch/v1/namespaces/{self._namespace}/jobs")
+        return [each["metadata"] | {"spec": each["spec"]} for each in jobs]
 
     def _outcome(self) -> Outcome:
         found = Outcome()
@@ -188,7 +197,7 @@ class Run:
                 found.delivered[name] = json.loads(annotations["wqc/item"])
         names = {item_hash(name, ""): (queue, name) for queue, name in found.attempts}
         path = f"/api/v1/namespaces/{self._namespace}/configmaps"
-        for each in self._client.request("GET", path, labelSelector="wqc/ledger").body["items"]:
+        for each in self._listed(path, labelSelector="wqc/ledger"):
             content = base64.b64decode(each["binaryData"]["hashes"])
             for key in read_segment(Segment(each["metadata"]["name"], content))[1]:
                 found.recorded[names[key]] += 1

@@ -4,6 +4,7 @@ By default at a fixed sample of the points; with WQC_CRASH_ALL set, at every one
 """
 
 import os
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from pathlib import Path
@@ -45,8 +46,8 @@ def test_a_manager_that_dies_at_any_call(
         run = Run(simulated_cluster, f"crash-{number}", tmp_path / str(number), point)
         try:
             found = run.until_over(SECONDS)
-        except TimeoutError as late:
-            return point, run.proxy.reached, f"not over after {SECONDS} s: {late}"
+        except Exception:
+            return point, run.proxy.reached, traceback.format_exc()
         return (
             point,
             run.proxy.reached,
