@@ -1,7 +1,6 @@
 """Where the manager takes people's requests: pauses at once, the others each exactly once."""
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,6 +12,7 @@ from wqc.runtime.queue import Queue
 from wqc.runtime.requests import KEPT, Request, encode_request, is_paused, requests
 from wqc.runtime.stores.state import Conflict, State, StateStore
 from wqc.runtime.stores.store import Refused
+from wqc.runtime.waiting import until_set
 
 LOOK = 0.5
 """Seconds between two looks at how far the open requests are."""
@@ -44,8 +44,7 @@ class Desk:
     async def _work(self) -> None:
         while True:
             waits = any(not each or not each.done for each in requests(self._state.entries).values())
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), LOOK if waits else None)
+            await until_set(self._changed, LOOK if waits else None)
             self._changed.clear()
             for key, request in requests(self._state.entries).items():
                 if not self._pause.over:

@@ -4,7 +4,6 @@ All state is in the Jobs and the ledger; every step changes nothing the second t
 """
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence, Set
@@ -33,6 +32,7 @@ from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed, Refused
 from wqc.runtime.templates import Templates
 from wqc.runtime.text import decode
 from wqc.runtime.verdict import ItemFailed, Lost, Succeeded, decisive, verdict
+from wqc.runtime.waiting import until_set
 
 LEAST_KEEP = 60.0
 PAUSED_IN_FILE = "paused in the workflow's file"
@@ -205,8 +205,7 @@ class Queue:
 
     async def run(self) -> None:
         while True:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), self._until_next())
+            await until_set(self._wake, self._until_next())
             self._wake.clear()
             if self._sure:
                 await self._step()

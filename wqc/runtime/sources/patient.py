@@ -64,7 +64,8 @@ class _Patient:
     async def _call(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         until = time.monotonic() + self._patience
         try:
-            await asyncio.wait_for(self._slots.acquire(), self._patience)
+            async with asyncio.timeout(self._patience):
+                await self._slots.acquire()
         except TimeoutError:
             raise self._overdue() from None
         task = asyncio.create_task(work())

@@ -59,7 +59,8 @@ async def end(folder: JobFolder, process: asyncio.subprocess.Process | None) -> 
     for number in (signal.SIGTERM, signal.SIGKILL):
         _signal_group(folder, process, number)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(ended(folder, process), GRACE)
+            async with asyncio.timeout(GRACE):
+                await ended(folder, process)
             break
     # the group's leader is gone; whoever of the group ignored the request isn't
     _signal_group(folder, process, signal.SIGKILL)

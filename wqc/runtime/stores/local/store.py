@@ -223,7 +223,8 @@ class LocalStore:
         limit = manifest["job"]["spec"]["template"]["spec"].get("activeDeadlineSeconds")
         left = None if limit is None else max(0.0, manifest["created"] + limit - time.time())
         try:
-            await asyncio.wait_for(process.ended(folder, running), left)
+            async with asyncio.timeout(left):
+                await process.ended(folder, running)
         except TimeoutError:
             if not folder.exit.exists():
                 folder.timed_out.write_text(str(limit))
