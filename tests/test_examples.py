@@ -81,12 +81,12 @@ def test_the_workflow_has_the_files_name(example: Path) -> None:
 
 @each_example
 def test_has_a_page(example: Path) -> None:
-    page = ROOT / "docs" / "examples" / f"{example.stem}.md"
+    page = ROOT / "docs" / "guide" / "examples" / f"{example.stem}.md"
     assert f"<!-- $ cat examples/{example.name} -->" in page.read_text(encoding="utf-8")
 
 
 def test_every_page_has_an_example() -> None:
-    pages = {path.stem for path in (ROOT / "docs" / "examples").glob("*.md")}
+    pages = {path.stem for path in (ROOT / "docs" / "guide" / "examples").glob("*.md")}
     assert pages - {"index"} == WANTED
 
 
