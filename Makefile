@@ -1,12 +1,13 @@
 # Everything sets itself up in .venv on a machine with Python >= 3.11, git and make.
-#   make demo          compile every example, show what came out
+#   make demo          compile every example, show what came out; run one of them on a film
 #   make check         format, lint, types, import rules
 #   make test          all tests that need neither root nor a compiled control plane
 #   make test-cluster  the rest: a real Kubernetes, the security scanners
 #   make crash-all     the manager killed before and after every call of a run, not just at a sample of them
-#   make golden bad        golden/ anew from examples/, to be read as a diff
+#   make golden        golden/ anew from examples/, to be read as a diff
 #   make bad           what tests/bad/ gets to hear, anew, to be read as a diff
-#   make docs          rewrite docs/reference/ from the table of the language and the findings
+#   make docs          rewrite what docs/ shows of the language's table, the findings and commands' output
+#   make site          the documentation as a site, in out/site
 #   make tables        the parser's tables from grammar/wq.lark
 #   make lock          newest dependencies into requirements/
 SHELL     := /bin/bash
@@ -22,7 +23,7 @@ LOCKED    := $(PIP) install --require-hashes --only-binary :all:
 SOURCES   := $(shell find wqc grammar templates -not -path '*/__pycache__*')
 EXAMPLES  := $(sort $(wildcard examples/*.wq))
 
-.PHONY: demo check test test-cluster crash-all golden bad tables lock benchmarks docs cluster-up cluster-down clean
+.PHONY: demo check test test-cluster crash-all golden bad tables lock benchmarks docs site cluster-up cluster-down clean
 
 # --- set-up: each stamp stands for one step that is done ---
 
@@ -58,6 +59,7 @@ demo: $(VENV)/wheel.stamp
 	@for example in $(EXAMPLES); do $(BIN)/wqc build $$example -o out || exit; done
 	@find out | sort | sed -e 's|[^/]*/|    |g'
 	@$(BIN)/wqc graph examples/signup.wq
+	@$(BIN)/python tools/demo.py $(BIN)/wqc out/demo
 
 check: $(VENV)/wheel.stamp
 	$(BIN)/ruff format --check .
@@ -95,6 +97,9 @@ benchmarks: $(VENV)/wheel.stamp
 docs: $(VENV)/wheel.stamp
 	$(BIN)/python tools/reference.py
 	$(BIN)/python tools/refresh_docs.py
+
+site: $(VENV)/dev.stamp
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # A cluster to try things on, until cluster-down: TIER=api, simulated or real (a node on this machine: root, Linux)
 TIER ?= real
