@@ -101,9 +101,6 @@ docs: $(VENV)/wheel.stamp
 site: $(VENV)/dev.stamp
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-site: $(VENV)/dev.stamp
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
-
 # A cluster to try things on, until cluster-down: TIER=api, simulated or real (a node on this machine: root, Linux)
 TIER ?= real
 cluster-up: $(VENV)/dev.stamp $(VENV)/go.stamp
