@@ -1,0 +1,143 @@
+"""What becomes of an item when one of its Jobs has changed: it is tried again, handed on, or held."""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+
+from wqc.contract.settings import QueueSettings
+from wqc.patterns.item import Item
+from wqc.runtime.book import Attempts, Book
+from wqc.runtime.failure import failure_text
+from wqc.runtime.graph import FAILED, Port
+from wqc.runtime.ledger import Ledger
+from wqc.runtime.logs import log
+from wqc.runtime.origin import Origin
+from wqc.runtime.overdue import Overdue
+from wqc.runtime.periods import Periods
+from wqc.runtime.rollout import Rollout
+from wqc.runtime.starter import Starter
+from wqc.runtime.stores.job import Job
+from wqc.runtime.text import decode
+from wqc.runtime.verdict import ItemFailed, Lost, Succeeded, decisive, verdict
+
+HandOn = Callable[[Sequence[Port], Job, str, Callable[[], None]], Origin]
+"""(ports, the finished Job, the data that goes on, what to call when every reader has it)."""
+
+
+class Judge:
+    """`changed` is called when there is something to do."""
+
+    def __init__(
+        self,
+        settings: QueueSettings,
+        book: Book,
+        ledger: Ledger,
+        starter: Starter,
+        rollout: Rollout,
+        overdue: Overdue,
+        periods: Periods,
+        hand_on: HandOn,
+        failed_is_read: bool,
+        changed: Callable[[], None],
+    ) -> None:
+        self._queue = settings.queue
+        self._settings = settings
+        self._book = book
+        self._ledger = ledger
+        self._starter = starter
+        self._rollout = rollout
+        self._overdue = overdue
+        self._periods = periods
+        self._hand_on = hand_on
+        self._failed_is_read = failed_is_read
+        self._changed = changed
+
+    def judge(self, attempts: Attempts) -> None:
+        job = decisive(attempts.jobs.values(), attempts.latest, self._settings)
+        if attempts.stage in ("recording", "finishing", "over"):
+            return
+        if job.hindrance:
+            self._starter.judged(attempts.key, job)
+        self._overdue.note(attempts.key, job)
+        judged = attempts.judged
+        if judged and (judged.job, judged.phase, judged.superseded) == (job.job, job.phase, job.superseded):
+            return
+        if job.done:
+            if job.phase == "succeeded":
+                self._rollout.succeeded(self._starter.lane(job).name, job.template, job.job)
+            self._book.move(attempts, "over" if attempts.key in self._ledger else "stray")
+            return
+        if attempts.key in self._ledger and job.phase != "active":
+            self._book.move(attempts, "finishing")
+            return
+        if attempts.origin:
+            attempts.origin.withdraw()
+            attempts.origin = None
+        attempts.judged = job
+        if not job.hindrance:
+            self._starter.judged(attempts.key, job)
+        if job.phase in ("succeeded", "failed") and job.finished:
+            self._starter.slot.add(job.finished - job.created - job.unscheduled)
+        match verdict(job, self._settings):
+            case None:
+                self._book.move(attempts, "active")
+            case Succeeded(data):
+                self._rollout.succeeded(self._starter.lane(job).name, job.template, job.job)
+                self._hand(attempts, job, "", data)
+            case ItemFailed(reason, final=True):
+                attempts.reason = reason
+                if job.exit_code not in self._settings.poison:
+                    self._rollout.failed(self._starter.lane(job).name, job.template)
+                log(
+                    logging.WARNING,
+                    "item failed",
+                    queue=self._queue,
+                    item=job.name,
+                    job=job.job,
+                    reason=reason,
+                )
+                if self._failed_is_read:
+                    self._hand(attempts, job, FAILED, self._failure(job, reason))
+                else:
+                    self._book.move(attempts, "dead")
+            case ItemFailed(reason):
+                self.retry_later(attempts, reason, job.failures + 1)
+            case Lost(reason):
+                self.retry_later(attempts, reason, job.attempt - job.failures)
+
+    def _failure(self, job: Job, reason: str) -> str:
+        item = Item(job.name, job.version, decode(job.data))
+        return failure_text(item, reason, job.exit_code, job.failures + 1, job.message or "").text
+
+    def retry_later(self, attempts: Attempts, reason: str, times: int) -> None:
+        job = attempts.latest
+        backoff = self._periods.backoff_after(times)
+        since = time.time() - (job.finished or time.time())
+        attempts.reason = reason
+        attempts.due = time.monotonic() + min(backoff, max(0.0, backoff - since))
+        self._book.move(attempts, "retry")
+        log(
+            logging.INFO,
+            "attempt failed",
+            queue=self._queue,
+            item=job.name,
+            job=job.job,
+            reason=reason,
+        )
+
+    def _hand(self, attempts: Attempts, job: Job, output: str, data: str) -> None:
+        outputs = [output]
+        if job.lane:
+            outputs.append(f"{job.lane}.{output}" if output else job.lane)
+        self._book.move(attempts, "handing")
+
+        def complete() -> None:
+            if attempts.judged is job and attempts.stage == "handing":
+                attempts.origin = None
+                self._book.move(attempts, "recording")
+                self._ledger.add(attempts.key, time.monotonic())
+                self._changed()
+
+        origin = self._hand_on([Port(self._queue, each) for each in outputs], job, data, complete)
+        if attempts.stage == "handing":
+            attempts.origin = origin

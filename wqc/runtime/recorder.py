@@ -1,0 +1,86 @@
+"""What a queue writes down about finished items, and the marks on their Jobs: the end of promise 8's order.
+
+Every step changes nothing the second time.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Collection
+
+from wqc.contract.limits import FINISHED_JOBS
+from wqc.runtime.book import Book
+from wqc.runtime.ledger import DamagedLedger, Ledger
+from wqc.runtime.logs import log
+from wqc.runtime.pause import Pause
+from wqc.runtime.periods import Periods
+from wqc.runtime.starter import AT_ONCE
+from wqc.runtime.stores.job import Job
+from wqc.runtime.stores.store import JobStore, Refused
+
+LEAST_KEEP = 60.0
+
+
+class Recorder:
+    """`keep`: seconds that a finished Job stays."""
+
+    def __init__(
+        self, queue: str, keep: float, store: JobStore, ledger: Ledger, book: Book, periods: Periods
+    ) -> None:
+        self._queue = queue
+        self._most = keep
+        self._store = store
+        self._ledger = ledger
+        self._book = book
+        self._periods = periods
+        self._to_forget: set[bytes] = set()
+        self.pause = Pause(queue, periods)
+
+    async def guarded(self, work: Awaitable[None]) -> None:
+        """A refusal is waited out."""
+        try:
+            await work
+        except Refused as refused:
+            self.pause.refused(refused)
+        except DamagedLedger as damaged:
+            self.pause.refused(Refused(str(damaged), self._periods.backoff_limit))
+
+    def forget(self, keys: Collection[bytes]) -> None:
+        """These finished items never come back; if they do, they are new ones."""
+        self._to_forget.update(keys)
+
+    async def record(self) -> None:
+        """Raises Refused."""
+        due = self._ledger.due()
+        if due is not None and due <= time.monotonic() and self.pause.over:
+            await self._ledger.flush()
+            self.pause.succeeded()
+        if self._to_forget and self.pause.over:
+            await self._forget()
+        for attempts in self._book.at("recording"):
+            if attempts.key in self._ledger:
+                self._book.move(attempts, "finishing")
+        jobs = list(self._book.to_finish()) if self.pause.over else []
+        for start in range(0, len(jobs), AT_ONCE):
+            finishes = [self.guarded(self._finish(job)) for job in jobs[start : start + AT_ONCE]]
+            await asyncio.gather(*finishes)
+        for attempts in self._book.at("finishing"):
+            if attempts.latest.done:  # perhaps by a patch whose answer was lost
+                self._book.move(attempts, "over")
+
+    async def _forget(self) -> None:
+        """But for those whose Jobs are still there: a Job that is done says that its item is recorded."""
+        keys = {key for key in self._to_forget if key not in self._book}
+        await self._ledger.forget(keys)
+        self._to_forget.clear()
+        log(logging.INFO, "items are forgotten", queue=self._queue, items=len(keys))
+
+    async def _finish(self, job: Job) -> None:
+        await self._store.finish(job, self._keep())
+        self.pause.succeeded()
+        self._book.finished(job)
+
+    def _keep(self) -> float:
+        """Seconds; the more finished Jobs there are, the less, so that they stay below FINISHED_JOBS."""
+        share = max(0.0, 1.0 - self._book.count("over") / FINISHED_JOBS)
+        return max(min(LEAST_KEEP, self._most), self._most * share)
