@@ -75,6 +75,8 @@ class SourceSettings:
     kind: str
     options: dict[str, Setting] = field(default_factory=dict)
     members: dict[str, dict[str, Setting]] = field(default_factory=dict)
+    workflow: str = ""
+    """What a broker knows the source by: `WORKFLOW.SOURCE`."""
 
 
 @dataclass(frozen=True, slots=True)

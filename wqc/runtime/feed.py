@@ -2,11 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from wqc.patterns.item import Item
-from wqc.runtime.graph import Port, Stuck
+from wqc.runtime.graph import Graph, Port, Stuck, failed_port
 from wqc.runtime.logs import log
 from wqc.runtime.origin import Origin
 from wqc.runtime.periods import Periods
@@ -25,7 +25,7 @@ class Feed:
         self,
         port: Port,
         source: Source,
-        needs_data: bool,
+        graph: Graph,
         deliver: Deliver,
         withdraw: Callable[[Origin], None],
         opened: Callable[[], None],
@@ -34,7 +34,9 @@ class Feed:
     ) -> None:
         self.port = port
         self._source = source
-        self._needs_data = needs_data
+        self._failed_port = failed_port(port)
+        self._failed_is_read = graph.is_read(self._failed_port)
+        self._reads_data = {each: graph.reads_data(each) for each in (port, self._failed_port)}
         self._deliver = deliver
         self._withdraw = withdraw
         self._opened = opened
@@ -53,13 +55,18 @@ class Feed:
         self._wants_done = False
         self._failure = ""
         """Why it can't be listed."""
+        self._failed: Mapping[str, str] = {}
+        """Items that go to its `.failed` stream, and why."""
+        self._notice = ""
+        """What it wants people to know."""
         self._unreadable: dict[str, str] = {}
         """Items that are listed but can't be read, and why."""
 
     @property
     def problem(self) -> str:
         """What is wrong with it, for people."""
-        return self._failure or next((f"{name}: {why}" for name, why in self._unreadable.items()), "")
+        unreadable = next((f"{name}: {why}" for name, why in self._unreadable.items()), "")
+        return self._failure or unreadable or self._notice
 
     @property
     def listing(self) -> dict[str, str] | None:
@@ -68,7 +75,7 @@ class Feed:
 
     @property
     def stuck(self) -> list[Stuck]:
-        """What failed in a pattern node; it stays in the source."""
+        """What failed in a pattern node, or in the source itself; it stays in the source."""
         return [each for origin in self._origins.values() for each in origin.stuck]
 
     @property
@@ -97,6 +104,8 @@ class Feed:
         self._report("")
         self._settling = listing.settling
         self._wants_done = listing.wants_done
+        self._failed = listing.failed
+        self._note(listing.notice)
         if listing.versions != self._listed:
             self._compare(listing.versions)
         await self._route_unrouted()
@@ -116,7 +125,7 @@ class Feed:
             if before.get(name) == version:
                 continue
             self._take_back(name)
-            if self._needs_data:
+            if self._reads_data[self._port_of(name)]:
                 self._unrouted[name] = version
             else:
                 self._send(Item(name, version))
@@ -169,12 +178,26 @@ class Feed:
             is_backlog=self._is_first,
         )
         self._origins[item.name] = origin
-        self._deliver(self.port, item, origin)
+        port = self._port_of(item.name)
+        if port != self.port and not self._failed_is_read:
+            reason = self._failed[item.name]
+            origin.stuck = (Stuck(str(self.port), item.name, reason),)
+            log(logging.WARNING, "item failed", node=str(self.port), item=item.name, reason=reason)
+        else:
+            self._deliver(port, item, origin)
+
+    def _port_of(self, name: str) -> Port:
+        return self._failed_port if name in self._failed else self.port
 
     def _complete(self, name: str) -> None:
         self._origins.pop(name, None)
         if self._wants_done:
             self._finished[name] = None
+
+    def _note(self, notice: str) -> None:
+        if notice and notice != self._notice:
+            log(logging.WARNING, "source says", source=str(self.port), reason=notice)
+        self._notice = notice
 
     def _report(self, failure: str) -> None:
         if failure and failure != self._failure:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from wqc.runtime.graph import Graph, Port
+from wqc.runtime.graph import Graph, Port, failed_port
 from wqc.runtime.logs import log
 
 SHRUNK = 0.2
@@ -37,7 +37,7 @@ class Forgetting:
     ) -> None:
         self._keys = keys
         self._period = period
-        self._prefixes = {port: graph.prefixes(port) for port in ports}
+        self._prefixes = {port: _reached(graph, port) for port in ports}
         self._absent: dict[str, _Absent] = {}
 
     def compared(self, port: Port, before: Listing, now: Listing) -> None:
@@ -75,3 +75,11 @@ class Forgetting:
             for prefix in self._prefixes[port][queue]
             for name, version in listing.items()
         }
+
+
+def _reached(graph: Graph, port: Port) -> dict[str, set[str]]:
+    """As Graph.prefixes, for all that a source lists."""
+    reached = graph.prefixes(port)
+    for queue, prefixes in graph.prefixes(failed_port(port)).items():
+        reached[queue] = reached.get(queue, set()) | prefixes
+    return reached

@@ -20,6 +20,11 @@ class Port:
         return f"{self.node}.{self.output}" if self.output else self.node
 
 
+def failed_port(port: Port) -> Port:
+    """Where the items go that a node fails, or a member or lane of it."""
+    return Port(port.node, f"{port.output}.{FAILED}" if port.output else FAILED)
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """Who reads a port: a pattern node, or (without a pattern) a queue's lane."""

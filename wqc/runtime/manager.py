@@ -68,7 +68,7 @@ class Manager:
                 feed = Feed(
                     port,
                     source,
-                    self._graph.reads_data(port),
+                    self._graph,
                     self._deliver,
                     self._withdraw,
                     self._look_again,

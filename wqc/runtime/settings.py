@@ -17,6 +17,7 @@ class _Source(msgspec.Struct):
     kind: str
     options: dict[str, Any] = {}
     members: dict[str, dict[str, Any]] = {}
+    workflow: str = ""
 
 
 def read_queue_settings(text: str) -> QueueSettings:
@@ -27,7 +28,7 @@ def read_queue_settings(text: str) -> QueueSettings:
 def read_source_settings(text: str) -> SourceSettings:
     """Raises ValueError."""
     read = _read(text, _Source, "source.yaml")
-    return SourceSettings(read.source, read.kind, read.options, read.members)
+    return SourceSettings(read.source, read.kind, read.options, read.members, read.workflow)
 
 
 def _read(text: str, shape: type[T], file: str) -> T:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from wqc.runtime.graph import FAILED, Port
+from wqc.runtime.graph import FAILED, Port, failed_port
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,7 @@ class FailingStream(Stream):
 
     @property
     def failed(self) -> Stream:
-        output = f"{self.port.output}.{FAILED}" if self.port.output else FAILED
-        return Stream(Port(self.port.node, output))
+        return Stream(failed_port(self.port))
 
 
 S_co = TypeVar("S_co", bound=Stream, covariant=True)

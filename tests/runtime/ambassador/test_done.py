@@ -136,3 +136,53 @@ def test_a_merger_tells_the_input_that_it_came_from() -> None:
         assert (set(left.items), set(right.items)) == ({"a"}, set())
 
     asyncio.run(ask())
+
+
+class Poisoned(Held):
+    async def list(self) -> Listing:
+        failed = {name: "it isn't JSON" for name in self.items if name.startswith("bad")}
+        return Listing(dict.fromkeys(self.items, ""), wants_done=True, failed=failed, notice="lost 3")
+
+
+def test_what_failed_in_the_source_and_what_it_says_go_over_http() -> None:
+    async def ask() -> None:
+        async with served({"": Poisoned(a="1", bad='{"reason":"no"}')}) as url:
+            source = HttpSource(url, 5)
+            listing = await source.list()
+            assert listing.failed == {"bad": "it isn't JSON"}
+            assert listing.notice == "lost 3"
+            assert await source.list() is listing
+
+    asyncio.run(ask())
+
+
+def test_what_failed_before_a_pattern_node_is_at_its_failed_output() -> None:
+    async def ask() -> None:
+        held = Poisoned(a="1", bad='{"reason":"no"}')
+        node = Node(held, Filter(compile_expression("item.data > 0")))
+        outputs = {"": Output(node), "failed": Output(node, "failed")}
+        async with served(outputs) as url:
+            kept, failed = HttpSource(url, 5), HttpSource(f"{url}/failed", 5)
+            assert list((await kept.list()).versions) == ["a"]
+            listing = await failed.list()
+            assert (listing.versions, listing.failed) == ({"bad": ""}, {})
+            assert await failed.get("bad") == '{"reason":"no"}'
+            with pytest.raises(SourceError):
+                await kept.get("bad")
+            await failed.done("bad")
+            assert list(held.items) == ["a"]
+
+    asyncio.run(ask())
+
+
+def test_a_copier_passes_on_what_failed_and_a_merger_names_it() -> None:
+    async def ask() -> None:
+        node = Node(Poisoned(bad="0"), Copier(), ("x", "y"))
+        copy = Output(node, "x")
+        assert (await copy.list()).failed == {"bad": "it isn't JSON"}
+        assert await copy.get("bad") == "0"
+        merged = await MergedSource({"left": copy, "right": Held(a="1")}).list()
+        assert merged.failed == {"left:bad": "it isn't JSON"}
+        assert merged.notice == "left: lost 3"
+
+    asyncio.run(ask())

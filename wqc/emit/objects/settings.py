@@ -45,9 +45,9 @@ def of_queue(
     )
 
 
-def of_source(source: Source) -> SourceSettings:
+def of_source(workflow: str, source: Source) -> SourceSettings:
     members = {member: _options(options) for member, options in source.members.items()}
-    return SourceSettings(source.name, source.kind, _options(source.options), members)
+    return SourceSettings(source.name, source.kind, _options(source.options), members, workflow)
 
 
 def of_carrier(carrier: Carrier) -> CarrierSettings:

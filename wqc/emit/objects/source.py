@@ -27,7 +27,7 @@ def end_file(workflow: Workflow, node: Source | Carrier) -> EndFile | None:
         return None
     block: Literal["source", "carrier"]
     if isinstance(node, Source):
-        block, given = "source", settings.plain(settings.of_source(node))
+        block, given = "source", settings.plain(settings.of_source(workflow.name, node))
     else:
         block, given = "carrier", settings.plain(settings.of_carrier(node))
     return EndFile(

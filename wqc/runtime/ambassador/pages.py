@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from wqc.runtime.sources.source import Listing, Source
 
@@ -41,6 +41,12 @@ class Page:
             yield b',"settling":true'
         if self.listing.wants_done:
             yield b',"wantsDone":true'
+        if self.listing.failed:
+            entries = islice(self.listing.versions, self.start, self.end)
+            failed = {name: self.listing.failed[name] for name in entries if name in self.listing.failed}
+            yield b',"failed":' + json.dumps(failed, separators=(",", ":")).encode()
+        if self.listing.notice:
+            yield b',"notice":' + json.dumps(self.listing.notice).encode()
         if self.end < len(self.listing.versions):
             yield b',"continue":' + json.dumps(f"{self.etag}.{self.end}").encode()
         yield b"}"
@@ -81,8 +87,8 @@ def _etag(listing: Listing) -> str:
     """Of all that the listing says, so that equal listings have one tag, after a restart too."""
     digest = hashlib.blake2b(digest_size=12)
     digest.update(f"{listing.settling} {listing.wants_done}".encode())
-    for name, version in listing.versions.items():
-        for text in (name, version):
-            encoded = text.encode(errors="surrogatepass")
-            digest.update(b"%d:%b" % (len(encoded), encoded))
+    texts = chain(*listing.versions.items(), [""], *listing.failed.items(), [listing.notice])
+    for text in texts:
+        encoded = text.encode(errors="surrogatepass")
+        digest.update(b"%d:%b" % (len(encoded), encoded))
     return digest.hexdigest()

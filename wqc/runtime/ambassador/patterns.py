@@ -5,6 +5,7 @@ Each output is a source of its own.
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 
 from wqc.patterns.item import Failed, Item, Pattern, Step
 from wqc.patterns.merger import Merger, interleave
@@ -46,12 +47,18 @@ class Node:
             if output not in self._listed:
                 entries = listing.versions.items()
                 versions = {entry[0]: entry[1] for entry in entries if output in self._outputs.get(entry, ())}
-                self._listed[output] = Listing(versions, listing.settling, listing.wants_done)
+                # at the output for failures they are items like others
+                marked = {} if output == FAILED else listing.failed
+                failed = {name: why for name, why in marked.items() if name in versions}
+                self._listed[output] = replace(listing, versions=versions, failed=failed)
             return self._listed[output]
 
     async def get(self, output: str, name: str) -> str:
+        version = self._listing.versions.get(name, "")
         text = await self._source.get(name)
-        item = Item(name, self._listing.versions.get(name, ""), _data(name, text))
+        if name in self._listing.failed and output in self._outputs.get((name, version), ()):
+            return text
+        item = Item(name, version, _data(name, text))
         step = self._pattern.route(item)
         if output not in self._ways(step):
             raise NoSuchItem(f"{name} doesn't go here")
@@ -75,15 +82,19 @@ class Node:
         self._told = {name: told for name, told in self._told.items() if name in listing.versions}
         fresh = [entry for entry in entries if entry not in self._outputs]
         for start in range(0, len(fresh), AT_ONCE):
-            await asyncio.gather(*(self._judge_one(*entry) for entry in fresh[start : start + AT_ONCE]))
+            batch = fresh[start : start + AT_ONCE]
+            await asyncio.gather(*(self._judge_one(*entry, listing.failed) for entry in batch))
         if listing.wants_done:
             for entry in fresh:
                 if self._outputs.get(entry) == ():
                     await self._let_go(entry[0])
 
-    async def _judge_one(self, name: str, version: str) -> None:
-        """An item that is gone since it was listed has no verdict."""
+    async def _judge_one(self, name: str, version: str, failed: Mapping[str, str]) -> None:
+        """An item that is gone since it was listed has no verdict; one that failed before is passed on."""
         data = None
+        if name in failed and self._pattern.reads_data:
+            self._outputs[name, version] = (FAILED,)
+            return
         if self._pattern.reads_data:
             try:
                 data = _data(name, await self._source.get(name))
@@ -130,14 +141,17 @@ class MergedSource:
     async def list(self) -> Listing:
         """Fails closed: without one of its inputs the listing isn't complete."""
         listings = await asyncio.gather(*(source.list() for source in self._inputs.values()))
+        each = list(zip(self._inputs, listings, strict=True))
         streams = [
             [(_merged(input, name), version) for name, version in listing.versions.items()]
-            for input, listing in zip(self._inputs, listings, strict=True)
+            for input, listing in each
         ]
         return Listing(
             dict(interleave(streams)),
             any(listing.settling for listing in listings),
             any(listing.wants_done for listing in listings),
+            {_merged(input, name): why for input, listing in each for name, why in listing.failed.items()},
+            "; ".join(f"{input}: {listing.notice}" for input, listing in each if listing.notice),
         )
 
     async def get(self, name: str) -> str:

@@ -1,7 +1,8 @@
 """Any service that speaks the Source API: a plain one after the book (two endpoints), or one of our own.
 
 What a plain one may lack: pages (`continue`; asked for with a header, since a plain one may know no query),
-an ETag that stands for the whole listing, `versions`, `settling`, and `wantsDone` with `POST …/done`.
+an ETag that stands for the whole listing, `versions`, `settling`, `failed`, `notice`, and `wantsDone` with
+`POST …/done`.
 """
 
 import logging
@@ -15,6 +16,7 @@ from wqc.runtime.sources.source import Listing, NoSuchItem, SourceError
 from wqc.runtime.text import decode, encode
 
 PAGE = 5000
+LONGEST_REASON = 500
 RESTARTS = 3
 """How often a listing begins anew because it changed between two pages."""
 
@@ -69,18 +71,22 @@ class HttpSource:
             return self._listing
         fresh = answer.etag
         versions: dict[str, str] = {}
+        failed: dict[str, str] = {}
+        notice = ""
         settling = wants_done = False
         seen: set[str] = set()
         repeated = ""
         while True:
             body = _object(self._url, answer)
-            known = _versions(self._url, body)
+            known = _texts(self._url, body, "versions")
+            failed |= _texts(self._url, body, "failed")
             for name in _names(self._url, body):
                 if name in versions:
                     repeated = name
                 versions[name] = known.get(name, "")
             settling = settling or body.get("settling") is True
             wants_done = wants_done or body.get("wantsDone") is True
+            notice = notice or _notice(body)
             page = body.get("continue") or ""
             if not page:
                 break
@@ -91,7 +97,7 @@ class HttpSource:
             if answer.status == 410:
                 return None
         self._remark(repeated)
-        self._etag, self._listing = fresh, Listing(versions, settling, wants_done)
+        self._etag, self._listing = fresh, Listing(versions, settling, wants_done, failed, notice)
         return self._listing
 
     async def _ask(self, method: str, url: str, more: dict[str, str] | None = None) -> Answer:
@@ -137,7 +143,9 @@ def _refusal(url: str, answer: Answer) -> str:
     except ValueError:
         body = None
     reason = body.get("reason") if isinstance(body, dict) else None
-    return f"{url} answers {answer.status}" + (f": {reason[:500]}" if isinstance(reason, str) else "")
+    return f"{url} answers {answer.status}" + (
+        f": {reason[:LONGEST_REASON]}" if isinstance(reason, str) else ""
+    )
 
 
 def _start(body: bytes) -> str:
@@ -154,10 +162,15 @@ def _names(url: str, body: dict[str, Any]) -> list[str]:
     raise SourceError(f'{url} doesn\'t answer with {{"kind": "ItemList", "items": [names…]}}')
 
 
-def _versions(url: str, body: dict[str, Any]) -> dict[str, str]:
-    match body.get("versions"):
+def _texts(url: str, body: dict[str, Any], key: str) -> dict[str, str]:
+    match body.get(key):
         case None:
             return {}
-        case dict(versions) if all(isinstance(each, str) for each in versions.values()):
-            return versions
-    raise SourceError(f"{url}: the listing's `versions` isn't a map from names to strings")
+        case dict(texts) if all(isinstance(each, str) for each in texts.values()):
+            return texts
+    raise SourceError(f"{url}: the listing's `{key}` isn't a map from names to strings")
+
+
+def _notice(body: dict[str, Any]) -> str:
+    notice = body.get("notice")
+    return notice[:LONGEST_REASON] if isinstance(notice, str) else ""

@@ -24,7 +24,7 @@ def open_source(settings: SourceSettings, member: str, periods: Periods) -> Sour
     name = f"{settings.source}.{member}" if member else settings.source
     if open_kind is None:
         raise SourceError(f"{name}: a source of kind {settings.kind} can't be read here")
-    given = Options(name, options)
+    given = Options(name, options, settings.workflow)
     source = open_kind(given, periods)
     given.none_left()
     return source

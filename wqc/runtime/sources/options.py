@@ -19,6 +19,7 @@ class Options:
 
     name: str
     given: Mapping[str, Setting]
+    workflow: str = ""
     _read: set[str] = field(default_factory=set)
 
     def value(self, option: str, usual: Setting = None) -> Setting:
@@ -48,6 +49,13 @@ class Options:
         if isinstance(value, bool) or not isinstance(value, int):
             raise SourceError(f"{self.name}: `{option}` isn't a whole number")
         return value
+
+    def word(self, option: str, words: tuple[str, ...]) -> str:
+        """The first of the words where the option isn't given."""
+        value = self.value(option, words[0])
+        if value not in words:
+            raise SourceError(f"{self.name}: `{option}` is none of {', '.join(words)}")
+        return str(value)
 
     def flag(self, option: str, usual: bool) -> bool:
         value = self.value(option, usual)

@@ -1,6 +1,7 @@
 """What the manager asks of a source, wherever it runs."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 
@@ -22,6 +23,10 @@ class Listing:
     """There is more that isn't complete yet, such as files that are still being written."""
     wants_done: bool = False
     """The source keeps each item until it is told that others have it: it is a HoldingSource."""
+    failed: Mapping[str, str] = field(default_factory=dict)
+    """Items that go to the source's `.failed` stream, and why; their data is what a reader there gets."""
+    notice: str = ""
+    """What people should know though the listing is good, such as what a broker has lost."""
 
 
 class Source(Protocol):

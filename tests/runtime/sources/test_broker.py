@@ -1,0 +1,122 @@
+"""What a broker holds as a source, and through ambassadors and the manager to `.failed`."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from support.localrun import jobs, queue_files, until_idle
+from wqc.runtime.sources import broker
+from wqc.runtime.sources.body import Body
+from wqc.runtime.sources.broker import BrokerSource
+from wqc.runtime.sources.source import NoSuchItem
+from wqc.runtime.status import Status
+from wqc.runtime.workflow import Workflow
+
+
+class InMemory:
+    """A broker without a network: a list of messages, some of them held."""
+
+    notice = ""
+
+    def __init__(self, *bodies: bytes) -> None:
+        self.waiting = {str(number): body for number, body in enumerate(bodies)}
+        self.held: dict[str, bytes] = {}
+
+    async def hold(self, limit: int) -> Sequence[str]:
+        while self.waiting and len(self.held) < limit:
+            name = next(iter(self.waiting))
+            self.held[name] = self.waiting.pop(name)
+        return list(self.held)
+
+    async def body(self, name: str) -> Body:
+        if name not in self.held:
+            raise NoSuchItem(f"there is no message {name}")
+        return self.held[name]
+
+    async def done(self, name: str) -> None:
+        self.held.pop(name, None)
+
+    async def close(self) -> None:
+        pass
+
+
+def test_messages_are_held_up_to_a_bound_and_let_go_when_done() -> None:
+    async def run() -> None:
+        source = BrokerSource(InMemory(*[b"1"] * (broker.HELD + 10)), "json")
+        listing = await source.list()
+        assert len(listing.versions) == broker.HELD
+        assert listing.wants_done
+        await source.done("0")
+        await source.done("0")
+        names = list((await source.list()).versions)
+        assert (names[0], names[-1], len(names)) == ("1", str(broker.HELD), broker.HELD)
+
+    asyncio.run(run())
+
+
+def test_messages_that_failed_take_no_place_until_they_are_too_many() -> None:
+    async def run() -> None:
+        bad = [b"bad"] * (broker.FAILED_HELD + broker.HELD)
+        source = BrokerSource(InMemory(*bad, *[b"1"] * 10), "json")
+        good = 0
+        for _ in range(10):
+            listing = await source.list()
+            good = len(listing.versions) - len(listing.failed)
+        assert good == 0
+        assert listing.notice.startswith("1500 messages failed and are held")
+        await source.done("0")
+        await source.list()
+        assert len((await source.list()).versions) == broker.FAILED_HELD + broker.HELD
+
+        few = BrokerSource(InMemory(*[b"bad"] * broker.HELD, *[b"1"] * 10), "json")
+        await few.list()
+        listing = await few.list()
+        assert (len(listing.versions), len(listing.failed), listing.notice) == (
+            broker.HELD + 10,
+            broker.HELD,
+            "",
+        )
+
+    asyncio.run(run())
+
+
+def test_what_is_not_json_goes_to_the_reader_of_failed(tmp_path: Path) -> None:
+    held = InMemory(b'{"n": 1}', b"poison", b"\xff")
+    out = tmp_path / "out"
+
+    async def run() -> Status:
+        workflow = Workflow("poisoned")
+        words = workflow.source("words")
+        workflow.queue("work", words)
+        workflow.queue("mend", workflow.filter("read", words.failed, where="item.data.attempts == 0"))
+        files = {
+            "work": queue_files("work", "true"),
+            "mend": queue_files("mend", f'cat "$WORK_ITEM_FILE" >> {out}; echo >> {out}'),
+        }
+        return await until_idle(workflow, tmp_path / "s", files, {"words": BrokerSource(held, "json")})
+
+    status = asyncio.run(run())
+    assert [queue.done for queue in status.queues] == [1, 2]
+    assert not held.held
+    told = sorted(
+        (json.loads(line) for line in out.read_text().splitlines()), key=lambda each: each["item"]["name"]
+    )
+    assert [each["item"]["data"] for each in told] == ["poison", {"base64": "/w=="}]
+    assert told[1]["reason"] == "it isn't UTF-8: byte 0 is 0xff"
+
+
+def test_what_is_not_json_is_kept_and_named_where_nobody_reads_failed(tmp_path: Path) -> None:
+    held = InMemory(b"1", b"poison", b"2")
+
+    async def run() -> Status:
+        workflow = Workflow("poisoned")
+        workflow.queue("work", workflow.source("words"))
+        files = {"work": queue_files("work", "true")}
+        return await until_idle(workflow, tmp_path / "s", files, {"words": BrokerSource(held, "json")})
+
+    status = asyncio.run(run())
+    assert [(each.node, each.name) for each in status.stuck] == [("words", "1")]
+    assert status.stuck[0].reason.startswith("it isn't JSON")
+    assert held.held == {"1": b"poison"}
+    assert {job["name"] for job in jobs(tmp_path / "s")} == {"0", "2"}

@@ -1,0 +1,97 @@
+"""A message broker's queue, topic or list as a source: what is held of it is what is listed."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from wqc.patterns.item import Item
+from wqc.runtime.failure import failure_text
+from wqc.runtime.sources.body import Body, body_as_is, body_text
+from wqc.runtime.sources.source import Listing, NoSuchItem
+
+HELD = 500
+"""Messages that are held at a time, beside those that failed."""
+FAILED_HELD = 1000
+"""Messages that failed and nobody takes; with more of them, fewer others are held."""
+
+
+class Broker(Protocol):
+    """One queue, topic or list of a broker. Everything raises SourceError while that isn't there; who asks
+    again makes a new connection.
+
+    A message is held from `hold` on until `done`: nobody else gets it meanwhile, and it isn't lost when this
+    process dies. Its name is its identity and survives both that and a new connection, as far as the broker
+    has one that does.
+    """
+
+    @property
+    def notice(self) -> str:
+        """What people should know though all is well, such as what was lost; "" if there is nothing."""
+        ...
+
+    async def hold(self, limit: int) -> Sequence[str]:
+        """Take messages until `limit` are held or none is left; the names of all that are held, in order."""
+        ...
+
+    async def body(self, name: str) -> Body:
+        """Of a message that is held. Raises NoSuchItem for another."""
+        ...
+
+    async def done(self, name: str) -> None:
+        """The broker may forget the message. Nothing happens for one that isn't held."""
+        ...
+
+    async def close(self) -> None:
+        """What is held goes back, where the broker has a way for that."""
+        ...
+
+
+class BrokerSource:
+    """`format`: what a body is. What isn't that goes to the source's `.failed` stream."""
+
+    def __init__(self, broker: Broker, format: str) -> None:
+        self._broker = broker
+        self._format = format
+        self._known: dict[str, str] = {}
+        """Of each message that is held: why it failed, or ""."""
+
+    async def list(self) -> Listing:
+        held = await self._broker.hold(HELD + min(len(self._failed()), FAILED_HELD))
+        self._known = {name: self._known[name] for name in held if name in self._known}
+        for name in held:
+            if name not in self._known:
+                await self._look(name)
+        versions = {name: "" for name in held if name in self._known}
+        return Listing(versions, wants_done=True, failed=self._failed(), notice=self._notice())
+
+    async def get(self, name: str) -> str:
+        body = await self._broker.body(name)
+        try:
+            return body_text(body, self._format)
+        except ValueError as error:
+            return failure_text(Item(name, "", body_as_is(body)), str(error)).text
+
+    async def done(self, name: str) -> None:
+        await self._broker.done(name)
+
+    async def close(self) -> None:
+        await self._broker.close()
+
+    async def _look(self, name: str) -> None:
+        self._known[name] = ""
+        if self._format == "bytes":
+            return
+        try:
+            body_text(await self._broker.body(name), self._format)
+        except ValueError as error:
+            self._known[name] = str(error)
+        except NoSuchItem:  # gone since
+            del self._known[name]
+
+    def _failed(self) -> dict[str, str]:
+        return {name: why for name, why in self._known.items() if why}
+
+    def _notice(self) -> str:
+        failed = len(self._failed())
+        if failed <= FAILED_HELD:
+            return self._broker.notice
+        return f"{failed} messages failed and are held: while nobody takes them, fewer others are read"
