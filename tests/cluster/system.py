@@ -38,7 +38,7 @@ class System:
         self.object_name = object_name(workflow)
         self.namespace = f"test-{self.object_name}"
         self.folder = folder
-        self._create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}})
+        self.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}})
         for claim, path in volumes.items():
             self._volume(claim, path)
 
@@ -46,7 +46,8 @@ class System:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.kubectl("scale", "deployment", "--all", "--replicas=0")
+        if self.listed("apps/v1/deployments"):
+            self.kubectl("scale", "deployment", "--all", "--replicas=0")
         self.kubectl("delete", "jobs", "--all", "--wait=false")
 
     # --- what a user does ---
@@ -59,6 +60,10 @@ class System:
         if periods:
             target = self._overlay(target, periods)
         self.kubectl("apply", "-k", str(target))
+
+    def create(self, manifest: dict[str, Any]) -> None:
+        answer = self.client.create(manifest, self.namespace)
+        assert answer.status == 201, answer.body
 
     def kubectl(self, *arguments: str) -> str:
         return self._run(
@@ -134,7 +139,7 @@ class System:
         name = f"{self.namespace}-{claim}"
         size, modes = {"storage": "1Gi"}, ["ReadWriteMany"]
         here = {"key": "kubernetes.io/hostname", "operator": "In", "values": [NODE]}
-        self._create(
+        self.create(
             {
                 "apiVersion": "v1",
                 "kind": "PersistentVolume",
@@ -149,7 +154,7 @@ class System:
                 },
             }
         )
-        self._create(
+        self.create(
             {
                 "apiVersion": "v1",
                 "kind": "PersistentVolumeClaim",
@@ -175,10 +180,6 @@ class System:
         }
         (folder / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
         return folder
-
-    def _create(self, manifest: dict[str, Any]) -> None:
-        answer = self.client.create(manifest, self.namespace)
-        assert answer.status == 201, answer.body
 
     def _run(self, command: list[str]) -> str:
         done = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, timeout=120)

@@ -1,27 +1,20 @@
 """Workflows on a real node, as their users bring them there; what comes out is what the words promise."""
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import time
 from collections import Counter
 from pathlib import Path
 
-import imageio_ffmpeg
 import pytest
 
 from cluster.audit import asked_by
-from cluster.image import Image
-from cluster.interpreter import copy_libraries
+from cluster.films import clip, load_ffmpeg, picture
 from cluster.real_node import RealNode
 from cluster.system import System, item_of
-from cluster.workers import shell_image, shell_layer
+from cluster.workers import shell_image
 
 SYSTEMS = Path(__file__).parent / "systems"
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-FFMPEG = imageio_ffmpeg.get_ffmpeg_exe()
 
 
 SHORT = "listing=0.5 flush=1 backoff=1"
@@ -40,33 +33,11 @@ def asks_for_what_it_may(system: System) -> None:
 
 
 @pytest.fixture(scope="module")
-def ffmpeg(runtime_node: RealNode, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """ffmpeg and a shell, under the example's name."""
-    name = "docker.io/jrottenberg/ffmpeg:7.1-alpine"
-    root = shell_layer(tmp_path_factory.mktemp("ffmpeg"))
-    shutil.copy(FFMPEG, root / "bin" / "ffmpeg")
-    copy_libraries(root)
-    runtime_node.load_image(Image([name], [root], ["ffmpeg"]))
-    return name
+def ffmpeg(runtime_node: RealNode, tmp_path_factory: pytest.TempPathFactory) -> None:
+    load_ffmpeg(runtime_node, tmp_path_factory.mktemp("ffmpeg"))
 
 
-def clip(path: Path, frames: int) -> None:
-    """A film in which every frame is another, put there as a whole."""
-    made = f"-f lavfi -i testsrc=size=320x180:rate=25 -frames:v {frames} -pix_fmt yuv420p -f mp4".split()
-    subprocess.run([FFMPEG, "-loglevel", "error", *made, f"{path}.part"], check=True)
-    old = time.time() - 60
-    os.utime(f"{path}.part", (old, old))
-    os.rename(f"{path}.part", path)
-
-
-def picture(path: Path, frame: int = 0) -> str:
-    """The digest of one frame's pixels."""
-    command = [FFMPEG, "-loglevel", "error", "-i", path, "-vf", f"select=eq(n\\,{frame})"]
-    command += ["-frames:v", "1", "-pix_fmt", "rgb24", "-f", "md5", "-"]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
-
-
-def test_films_become_thumbnails(runtime_node: RealNode, ffmpeg: str, tmp_path: Path) -> None:
+def test_films_become_thumbnails(runtime_node: RealNode, ffmpeg: None, tmp_path: Path) -> None:
     media = tmp_path / "media"
     with System(runtime_node, "thumbnails", tmp_path, {"media": media}) as system:
         films = {"cats": 250, "dogs": 100, "two words": 201}

@@ -1,4 +1,4 @@
-"""Git over HTTP with a password, by git's own http-backend."""
+"""Git over HTTP, by git's own http-backend."""
 
 import base64
 import os
@@ -20,8 +20,10 @@ class GitServer:
 
 
 @contextmanager
-def git_server(root: Path, username: str, password: str) -> Iterator[GitServer]:
-    """The repositories below `root`, for whoever knows the password."""
+def git_server(
+    root: Path, username: str = "", password: str = "", address: str = "127.0.0.1"
+) -> Iterator[GitServer]:
+    """The repositories below `root`, for whoever knows the password; without a username, for everybody."""
     expected = "Basic " + base64.b64encode(f"{username}:{password}".encode()).decode()
 
     class Handler(BaseHTTPRequestHandler):
@@ -35,7 +37,7 @@ def git_server(root: Path, username: str, password: str) -> Iterator[GitServer]:
 
         def _serve(self) -> None:
             given = self.headers.get("Authorization", "")
-            if given != expected:
+            if username and given != expected:
                 server.refused.append(given)
                 self.send_response(401)
                 self.send_header("WWW-Authenticate", 'Basic realm="git"')
@@ -67,8 +69,8 @@ def git_server(root: Path, username: str, password: str) -> Iterator[GitServer]:
         def log_message(self, format: str, *arguments: object) -> None:
             pass
 
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server = GitServer(f"http://127.0.0.1:{httpd.server_address[1]}")
+    httpd = ThreadingHTTPServer((address, 0), Handler)
+    server = GitServer(f"http://{address}:{httpd.server_address[1]}")
     threading.Thread(target=httpd.serve_forever, daemon=True).start()
     try:
         yield server

@@ -36,8 +36,8 @@ class S3:
 
 
 @contextmanager
-def s3_server(folder: Path, log: Path) -> Iterator[S3]:
-    address = f"127.0.0.1:{free_port()}"
+def s3_server(folder: Path, log: Path, host: str = "127.0.0.1") -> Iterator[S3]:
+    address = f"{host}:{free_port()}"
     command = [str(built(VERSITYGW)), f"--port={address}", f"--access={ACCESS_KEY}", f"--secret={SECRET_KEY}"]
     command += [f"--region={REGION}", "--quiet", "posix", str(folder)]
     with log.open("wb") as output:
