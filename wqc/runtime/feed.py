@@ -124,6 +124,8 @@ class Feed:
         for name, version in versions.items():
             if before.get(name) == version:
                 continue
+            # a message that follows one of the same name: it isn't done because that one is
+            self._finished.pop(name, None)
             self._take_back(name)
             if self._reads_data[self._port_of(name)]:
                 self._unrouted[name] = version

@@ -2,13 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 from support.localrun import jobs, queue_files, until_idle
 from wqc.runtime.sources import broker
 from wqc.runtime.sources.body import Body
-from wqc.runtime.sources.broker import BrokerSource
+from wqc.runtime.sources.broker import BrokerSource, Held
 from wqc.runtime.sources.source import NoSuchItem
 from wqc.runtime.status import Status
 from wqc.runtime.workflow import Workflow
@@ -23,11 +22,11 @@ class InMemory:
         self.waiting = {str(number): body for number, body in enumerate(bodies)}
         self.held: dict[str, bytes] = {}
 
-    async def hold(self, limit: int) -> Sequence[str]:
+    async def hold(self, limit: int) -> Held:
         while self.waiting and len(self.held) < limit:
             name = next(iter(self.waiting))
             self.held[name] = self.waiting.pop(name)
-        return list(self.held)
+        return Held(dict.fromkeys(self.held, ""), bool(self.waiting))
 
     async def body(self, name: str) -> Body:
         if name not in self.held:
@@ -47,6 +46,7 @@ def test_messages_are_held_up_to_a_bound_and_let_go_when_done() -> None:
         listing = await source.list()
         assert len(listing.versions) == broker.HELD
         assert listing.wants_done
+        assert listing.settling
         await source.done("0")
         await source.done("0")
         names = list((await source.list()).versions)
@@ -92,7 +92,7 @@ def test_what_is_not_json_goes_to_the_reader_of_failed(tmp_path: Path) -> None:
         workflow.queue("mend", workflow.filter("read", words.failed, where="item.data.attempts == 0"))
         files = {
             "work": queue_files("work", "true"),
-            "mend": queue_files("mend", f'cat "$WORK_ITEM_FILE" >> {out}; echo >> {out}'),
+            "mend": queue_files("mend", f'cat "$WORK_ITEM_FILE" >> {out}; echo >> {out}', at_once=1),
         }
         return await until_idle(workflow, tmp_path / "s", files, {"words": BrokerSource(held, "json")})
 

@@ -1,6 +1,7 @@
 """A message broker's queue, topic or list as a source: what is held of it is what is listed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from wqc.patterns.item import Item
@@ -12,6 +13,15 @@ HELD = 500
 """Messages that are held at a time, beside those that failed."""
 FAILED_HELD = 1000
 """Messages that failed and nobody takes; with more of them, fewer others are held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The messages that are held, in order: each one's version by its name, "" where there is none."""
+
+    versions: Mapping[str, str]
+    more: bool
+    """There are others that aren't held yet."""
 
 
 class Broker(Protocol):
@@ -28,8 +38,8 @@ class Broker(Protocol):
         """What people should know though all is well, such as what was lost; "" if there is nothing."""
         ...
 
-    async def hold(self, limit: int) -> Sequence[str]:
-        """Take messages until `limit` are held or none is left; the names of all that are held, in order."""
+    async def hold(self, limit: int) -> Held:
+        """Take messages until `limit` are held or none is left; fewer where they are large."""
         ...
 
     async def body(self, name: str) -> Body:
@@ -51,17 +61,18 @@ class BrokerSource:
     def __init__(self, broker: Broker, format: str) -> None:
         self._broker = broker
         self._format = format
-        self._known: dict[str, str] = {}
-        """Of each message that is held: why it failed, or ""."""
+        self._known: dict[tuple[str, str], str] = {}
+        """By name and version of each message that is held: why it failed, or ""."""
 
     async def list(self) -> Listing:
         held = await self._broker.hold(HELD + min(len(self._failed()), FAILED_HELD))
-        self._known = {name: self._known[name] for name in held if name in self._known}
-        for name in held:
-            if name not in self._known:
-                await self._look(name)
-        versions = {name: "" for name in held if name in self._known}
-        return Listing(versions, wants_done=True, failed=self._failed(), notice=self._notice())
+        entries = held.versions.items()
+        self._known = {entry: self._known[entry] for entry in entries if entry in self._known}
+        for entry in entries:
+            if entry not in self._known:
+                await self._look(*entry)
+        versions = {name: version for name, version in entries if (name, version) in self._known}
+        return Listing(versions, held.more, wants_done=True, failed=self._failed(), notice=self._notice())
 
     async def get(self, name: str) -> str:
         body = await self._broker.body(name)
@@ -76,19 +87,19 @@ class BrokerSource:
     async def close(self) -> None:
         await self._broker.close()
 
-    async def _look(self, name: str) -> None:
-        self._known[name] = ""
+    async def _look(self, name: str, version: str) -> None:
+        self._known[name, version] = ""
         if self._format == "bytes":
             return
         try:
             body_text(await self._broker.body(name), self._format)
         except ValueError as error:
-            self._known[name] = str(error)
+            self._known[name, version] = str(error)
         except NoSuchItem:  # gone since
-            del self._known[name]
+            del self._known[name, version]
 
     def _failed(self) -> dict[str, str]:
-        return {name: why for name, why in self._known.items() if why}
+        return {name: why for (name, _), why in self._known.items() if why}
 
     def _notice(self) -> str:
         failed = len(self._failed())
