@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cluster.image import Image
 from cluster.interpreter import ENVIRONMENT, PACKAGES, cached, digest_of, install, interpreter_layer
+from support.gobuild import WRAPPER, built
 from support.need import unavailable
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -31,6 +32,7 @@ def runtime_image(folder: Path) -> Image:
     program.parent.mkdir(parents=True)
     program.write_text(PROGRAM)
     program.chmod(0o755)
+    shutil.copy(built(WRAPPER), program.with_name("wqc-wrapper"))
     return Image([NAME], [interpreter_layer(), packages, own], ["wqc-runtime"], USER, ENVIRONMENT)
 
 

@@ -53,17 +53,26 @@ def test_the_worker_is_wrapped_and_the_sidecar_has_the_credentials() -> None:
     assert "startupProbe" in broker
     assert worker["command"] == ["/wqc/batch/wrapper", "--stdin", "--timeout=90", "--"]
     assert worker["args"] == ["/crunch", "-v"]
-    assert variables(worker)["WORK_ITEM_FILE"] == "/wqc/batch/item.json"
+    assert variables(worker) == {
+        "WORK_ITEM_FILE": "/wqc/batch/item.json",
+        "WORK_ITEM_DIR": "/wqc/batch/fields",
+        "WORK_RESULT_FILE": "/wqc/batch/result",
+    }
     assert "/etc/wqc-credentials" in mounts(broker)
     assert "/etc/wqc-credentials" not in mounts(worker)
     assert mounts(worker)["/wqc/batch"] == mounts(broker)["/wqc/batch"]
     assert "activeDeadlineSeconds" not in pod
 
 
-def test_a_measured_one_says_how_long_it_waits() -> None:
-    pod = job_of("fine", "wait = 1m, retries = 5")["spec"]["template"]["spec"]
+@pytest.mark.parametrize(
+    ("kind", "attributes", "waits"),
+    [("coarse", "", True), ("coarse", "completions = 8,", False), ("fine", "completions = 8,", True)],
+)
+def test_one_that_ends_by_itself_says_how_long_it_waits(kind: str, attributes: str, waits: bool) -> None:
+    pod = job_of(kind, f"{attributes} wait = 1m, retries = 5")["spec"]["template"]["spec"]
+    wait = ["--wait=60"] if waits else []
     command = pod["initContainers"][1]["command"]
-    assert command == ["wqc-runtime", "batch", "--kind=fine", "--retries=5", "--wait=60", "s"]
+    assert command == ["wqc-runtime", "batch", f"--kind={kind}", "--retries=5", *wait, "s"]
 
 
 def test_the_name_is_of_the_content() -> None:

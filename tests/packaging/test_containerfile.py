@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.built import Folder
+from wqc.contract.pod import WRAPPER
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
@@ -46,14 +47,17 @@ def test_it_runs_as_the_user_that_pods_are_given() -> None:
 
 def test_packages_are_those_of_the_locks_alone() -> None:
     installs = [command for run in said("RUN") for command in run.split("&&") if "pip install" in command]
-    assert len(installs) == 3
+    assert len(installs) == 4
     for command in installs:
         assert "--require-hashes" in command or ("--no-deps" in command and "wqc-*.whl" in command)
 
 
 def test_the_last_stage_has_no_more_than_what_was_installed() -> None:
     last = instructions()[[word for word, _ in instructions()].index("FROM", 3) :]
-    assert [rest for word, rest in last if word == "COPY"] == ["--from=build /opt/wqc /opt/wqc"]
+    assert [rest for word, rest in last if word == "COPY"] == [
+        "--from=build /opt/wqc /opt/wqc",
+        f"--from=build /build/wqc-wrapper {WRAPPER}",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -30,4 +30,4 @@ WRAPPER = "/usr/local/bin/wqc-wrapper"
 """In the runtime image: the static program that a batch's worker container runs."""
 
 BATCH_FOLDER = "/wqc/batch"
-"""Shared by a batch's containers: the wrapper, the sidecar's socket and the item."""
+"""Shared by a batch's containers: the wrapper, the sidecar's socket, the item and the worker's result."""

@@ -492,7 +492,10 @@ BATCH = BlockType(
                     "takes", DurationType(), "the mean time that the work on one item takes", "the worker's"
                 ),
                 Attribute(
-                    "wait", DurationType(), "how long a measured batch waits for a first message", "10m"
+                    "wait",
+                    DurationType(),
+                    "how long a batch that ends when none is left waits for a first message",
+                    "10m",
                 ),
                 Attribute("place", PLACES, "the nodes that its pods run on"),
                 Attribute(

@@ -113,7 +113,7 @@ def _installer(batch: Batch, source: Source, image: str) -> Container:
 
 def _sidecar(batch: Batch, source: Source, image: str, volumes: Volumes) -> Container:
     options = [f"--kind={batch.kind}", f"--retries={batch.retries}"]
-    if batch.completions is None:
+    if batch.completions is None or batch.kind == "fine":
         options.append(f"--wait={batch.wait.seconds:g}")
     volumes.empty(TMP, TMP_SIZE)
     mounts = [
@@ -139,7 +139,11 @@ def _sidecar(batch: Batch, source: Source, image: str, volumes: Volumes) -> Cont
 
 def _worker(batch: Batch, volumes: Volumes) -> Container:
     worker = batch.worker
-    contract = {"WORK_ITEM_FILE": f"{BATCH_FOLDER}/item.json", "WORK_ITEM_DIR": f"{BATCH_FOLDER}/fields"}
+    contract = {
+        "WORK_ITEM_FILE": f"{BATCH_FOLDER}/item.json",
+        "WORK_ITEM_DIR": f"{BATCH_FOLDER}/fields",
+        "WORK_RESULT_FILE": f"{BATCH_FOLDER}/result",
+    }
     variables = environment(contract, worker.env, batch.env)
     names = [variable.name for variable in variables]
     return Container(

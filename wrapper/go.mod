@@ -1,0 +1,3 @@
+module wqc.wrapper
+
+go 1.26.0
