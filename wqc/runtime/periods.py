@@ -40,6 +40,15 @@ class Periods:
     request: float = 30.0
     """How long a source may take to answer."""
 
+    take: float = 0.5
+    """How long a batch's worker that found no message waits before it asks again."""
+    hold: float = 30.0
+    """Without a sign of life for so long, a Redis server's message is another worker's of the batch."""
+    look: float = 3.0
+    """Between two looks at how many messages of a measured batch are left."""
+    empty: float = 15.0
+    """How long no message may be left before a batch is done."""
+
     report: float = 5.0
     """Between two writes of what the manager says about itself."""
 

@@ -12,6 +12,7 @@ from wqc.runtime.logs import log, log_as_json
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit code: 0 when done or told to stop, 2 for arguments, a file or a port that can't be."""
     from wqc.runtime.ambassador.command import add_commands
+    from wqc.runtime.batch import command as batch
 
     parser = argparse.ArgumentParser(
         prog="wqc-runtime", description="What runs beside a manager.", allow_abbrev=False
@@ -19,6 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     add_commands(commands)
     seed.add_command(commands)
+    batch.add_command(commands)
     parsed = parser.parse_args(arguments)
     log_as_json()
     try:

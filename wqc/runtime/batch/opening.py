@@ -1,0 +1,61 @@
+"""From a source's settings to one pod's share of its queue."""
+
+import socket
+from collections.abc import Callable, Mapping
+
+from wqc.contract.settings import SourceSettings
+from wqc.runtime.batch.messages import MessageQueue
+from wqc.runtime.periods import Periods
+from wqc.runtime.sources.options import Options
+from wqc.runtime.sources.source import SourceError
+
+FORMAT = "text"
+"""What a batch's messages are unless the source says otherwise."""
+
+
+def open_queue(settings: SourceSettings, periods: Periods) -> tuple[MessageQueue, str]:
+    """The queue and the format of its messages; nothing is connected yet. Raises SourceError."""
+    open_kind = KINDS.get(settings.kind)
+    if open_kind is None:
+        raise SourceError(f"{settings.source}: a source of kind {settings.kind} has no messages for a batch")
+    options = Options(settings.source, settings.options, settings.workflow)
+    queue = open_kind(options, periods)
+    format = options.text("format", FORMAT)
+    options.value("ack")  # a batch acknowledges what is done
+    options.none_left()
+    return queue, format
+
+
+def _rabbitmq(options: Options, periods: Periods) -> MessageQueue:
+    from wqc.runtime.batch.management import Management
+    from wqc.runtime.batch.rabbitmq import RabbitQueue
+
+    options.value("identity")  # of two deliveries of one message it makes no difference here
+    address = f"amqp://guest:guest@{options.text('brokers')}/"
+    url = options.secret("auth") or (lambda: address)
+    management = options.value("management")
+    counts = Management(str(management), url, periods.request) if management else None
+    return RabbitQueue(url, options.text("queue"), counts, periods.request)
+
+
+def _redis_list(options: Options, periods: Periods) -> MessageQueue:
+    from wqc.runtime.batch.redis_connection import connect
+    from wqc.runtime.batch.redis_list import RedisListQueue
+
+    return RedisListQueue(connect(options, periods.request), options.text("key"), periods.hold)
+
+
+def _redis_stream(options: Options, periods: Periods) -> MessageQueue:
+    from wqc.runtime.batch.redis_connection import connect
+    from wqc.runtime.batch.redis_stream import RedisStreamQueue
+
+    group = options.text("group", f"{options.workflow}.{options.name}")
+    server = connect(options, periods.request)
+    return RedisStreamQueue(server, options.text("key"), group, socket.gethostname(), periods.hold)
+
+
+KINDS: Mapping[str, Callable[[Options, Periods], MessageQueue]] = {
+    "rabbitmq": _rabbitmq,
+    "redis_list": _redis_list,
+    "redis_stream": _redis_stream,
+}

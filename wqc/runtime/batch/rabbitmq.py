@@ -1,0 +1,160 @@
+"""The messages of a RabbitMQ queue, taken one by one: none waits in this pod for another to be done."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+import aio_pika
+from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractIncomingMessage, HeadersType
+from aio_pika.exceptions import (
+    AMQPError,
+    ChannelInvalidStateError,
+    ChannelNotFoundEntity,
+    ProbableAuthenticationError,
+)
+from aiormq.abc import FieldTable
+
+from wqc.runtime.batch.management import Management
+from wqc.runtime.batch.messages import Failure, Lost, Message
+from wqc.runtime.sources.options import Credential
+from wqc.runtime.sources.source import SourceError
+
+COUNTING: FieldTable = {"x-queue-type": "quorum"}
+"""Such a queue knows how often it has delivered a message."""
+
+
+class RabbitQueue:
+    """`url`: the broker's address with credentials, asked for at each connection. `timeout`: seconds."""
+
+    def __init__(self, url: Credential, queue: str, management: Management | None, timeout: float) -> None:
+        self._url = url
+        self._name = queue
+        self._management = management
+        self._timeout = timeout
+        self._connection: AbstractConnection | None = None
+        self._channel: AbstractChannel | None = None
+
+    async def open(self) -> None:
+        with self._told():
+            await self._open()
+
+    async def take(self) -> Message | None:
+        with self._told():
+            channel = await self._open()
+            queue = await channel.get_queue(self._name, ensure=False)
+            taken = await queue.get(no_ack=False, fail=False, timeout=self._timeout)
+        return Message(taken.body, _deliveries(taken), taken) if taken else None
+
+    async def acknowledge(self, message: Message) -> None:
+        with self._lost():
+            await self._settle(message.receipt)
+
+    async def fail(self, message: Message, failure: Failure) -> None:
+        taken: AbstractIncomingMessage = message.receipt
+        with self._lost():
+            if taken.channel.is_closed:
+                raise ChannelInvalidStateError("the connection was closed")
+            headers: HeadersType = {
+                **taken.headers,
+                "wqc-reason": failure.reason,
+                "wqc-attempts": failure.attempts,
+                "wqc-message": failure.message,
+            }
+            copy = _persistent(taken.body, taken.message_id, taken.content_type, headers)
+            await self._publish(f"{self._name}.failed", [copy], create=True)
+            await self._settle(taken)
+
+    async def give_back(self, message: Message) -> None:
+        with self._lost():
+            await message.receipt.nack(requeue=True)
+
+    async def remaining(self) -> int:
+        if self._management is None:
+            raise SourceError("RabbitMQ says in its management API alone how many messages are worked on")
+        return await self._management.remaining(self._name)
+
+    async def put(self, bodies: Sequence[bytes], *, create: bool) -> None:
+        """Messages for others to take, on the broker's disk once this returns."""
+        with self._told():
+            await self._publish(self._name, [_persistent(body) for body in bodies], create=create)
+
+    async def close(self) -> None:
+        connection, self._connection, self._channel = self._connection, None, None
+        if connection:
+            with suppress(AMQPError, OSError, TimeoutError):
+                async with asyncio.timeout(self._timeout):
+                    await connection.close()
+
+    async def _open(self) -> AbstractChannel:
+        if self._channel is None or self._channel.is_closed:
+            await self.close()
+            self._connection = await aio_pika.connect(self._url(), timeout=self._timeout)
+            self._channel = await self._connection.channel()
+            await self._channel.declare_queue(self._name, passive=True, timeout=self._timeout)
+        return self._channel
+
+    async def _settle(self, taken: AbstractIncomingMessage) -> None:
+        await taken.ack()
+        # the broker confirms no acknowledgement; but what comes after it on the channel, it answers
+        await taken.channel.basic_qos(prefetch_count=1, timeout=self._timeout)
+
+    async def _publish(self, queue: str, messages: Sequence[aio_pika.Message], *, create: bool) -> None:
+        """On a channel of its own: a queue that isn't there closes it, and with it what was taken is lost."""
+        if self._connection is None or self._connection.is_closed:
+            await self.close()
+            self._connection = await aio_pika.connect(self._url(), timeout=self._timeout)
+        try:
+            async with self._connection.channel() as channel:
+                await channel.declare_queue(queue, passive=True, timeout=self._timeout)
+        except ChannelNotFoundEntity:
+            if not create:
+                raise
+        async with self._connection.channel() as channel:
+            await channel.declare_queue(queue, passive=not create, durable=True, arguments=COUNTING)
+            for message in messages:
+                await channel.default_exchange.publish(message, queue, timeout=self._timeout)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What the client raises as a SourceError."""
+        try:
+            yield
+        except ProbableAuthenticationError:
+            raise SourceError("RabbitMQ refuses the user or the password") from None
+        except ChannelNotFoundEntity:
+            raise SourceError(f"RabbitMQ has no queue {self._name}") from None
+        except TimeoutError:
+            raise SourceError("RabbitMQ gives no answer") from None
+        except (AMQPError, ChannelInvalidStateError, OSError) as error:
+            raise SourceError(f"RabbitMQ: {_words(error)}") from None
+
+    @contextmanager
+    def _lost(self) -> Iterator[None]:
+        """As _told, of what was held on a channel that is no more: the broker delivers it again."""
+        try:
+            with self._told():
+                yield
+        except SourceError as error:
+            raise Lost(str(error)) from None
+
+
+def _deliveries(message: AbstractIncomingMessage) -> int:
+    """A quorum queue counts those before; others only say whether there were any."""
+    before = message.headers.get("x-delivery-count")
+    return before + 1 if isinstance(before, int) else 0
+
+
+def _persistent(
+    body: bytes,
+    message_id: str | None = None,
+    content_type: str | None = None,
+    headers: HeadersType | None = None,
+) -> aio_pika.Message:
+    mode = aio_pika.DeliveryMode.PERSISTENT
+    return aio_pika.Message(
+        body, message_id=message_id, content_type=content_type, headers=headers, delivery_mode=mode
+    )
+
+
+def _words(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
