@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from prometheus_client.parser import text_string_to_metric_families
 
 from cluster.client import Client
 from cluster.control_plane import free_port
@@ -160,8 +161,22 @@ def test_a_manager_says_how_it_is_and_stops_when_it_is_told_to(
     assert deployed.says("/readyz") == (200, "ready\n")
     status, text = deployed.says("/metrics")
     assert status == 200
-    assert 'wqc_items{workflow="crash",queue="second",state="done"} 1\n' in text
-    assert 'wqc_source_up{workflow="crash",source="names"} 1\n' in text
+    measured = {
+        (sample.name, *(value for key, value in sample.labels.items() if key != "workflow")): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.labels["workflow"] == "crash"
+    }
+    assert measured["wqc_items", "second", "done"] == 1
+    assert measured["wqc_source_up", "names"] == 1
+    assert measured["wqc_oldest_waiting_seconds", "first"] == 0
+    assert measured["wqc_utilisation", "first"] == 0
+    assert 0 < measured["wqc_slot_seconds", "first"] < 60
+    assert measured["wqc_api_requests_total", "create", "jobs", "201"] == 2
+    assert measured["wqc_api_requests_total", "patch", "jobs", "200"] == 2
+    assert measured["wqc_api_requests_total", "watch", "jobs", "200"] >= 1
+    assert measured["wqc_api_requests_total", "list", "pods", "200"] == 1
+    assert 0 <= measured["wqc_watch_age_seconds", "jobs"] < 70
     manager.terminate()
     assert manager.wait(timeout=10) == 0
     lease = "/apis/coordination.k8s.io/v1/namespaces/stop/leases/crash-manager"

@@ -15,6 +15,11 @@ class Inbox:
     def __len__(self) -> int:
         return len(self._keys)
 
+    @property
+    def since(self) -> list[float]:
+        """When the items came that are first in their lines, on the monotonic clock."""
+        return [next(iter(line.values())).since for lines in self._lanes.values() for line in lines.values()]
+
     def in_lane(self, lane: str) -> int:
         return sum(map(len, self._lanes[lane].values()))
 

@@ -55,7 +55,7 @@ async def _run(workflow: Workflow) -> None:
     managing = Manager(workflow, store, state, sources, periods)
     loop = asyncio.get_running_loop()
     port = int(os.environ.get("WQC_PORT", MANAGER_PORT))
-    server = HttpServer("", port, Probes(workflow.name, managing.status, loop).respond)
+    server = HttpServer("", port, Probes(workflow.name, managing.status, transport.traffic, loop).respond)
     manager = asyncio.create_task(_alone(lease, managing))
     stopped = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -1,5 +1,6 @@
 """Who holds an item on its way through the graph, until every queue that it goes to has it (promise 2)."""
 
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
@@ -41,6 +42,8 @@ class Offer:
     origin: Origin
     withdrawn: bool = False
     taken: bool = False
+    since: float = field(default_factory=time.monotonic)
+    """When it came, on the monotonic clock."""
 
     async def text(self) -> str:
         """The data as JSON. Raises SourceError."""

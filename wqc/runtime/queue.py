@@ -192,6 +192,9 @@ class Queue:
             done=len(self._ledger),
             failed=len(dead),
             handing=self._book.count("handing"),
+            oldest=self._starter.oldest,
+            arrival_interval=self._starter.arrival_interval,
+            slot_time=self._starter.slot.mean,
             rate=self._rate.per_second(),
             blocked=self._blocked()
             or self._pause.reason

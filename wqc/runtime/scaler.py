@@ -39,6 +39,10 @@ class Scaler:
     def arrived(self, now: float) -> None:
         self._arrivals.add(now)
 
+    def interval(self, now: float) -> float | None:
+        """Seconds between two new items; None while that is not known."""
+        return self._arrivals.interval(now)
+
     def scale(self, backlog: int, slot: float | None, now: float) -> int:
         """The parallelism from now on."""
         load = Load(backlog, self._arrivals.interval(now), slot)

@@ -86,6 +86,20 @@ class Starter:
         """How many items may be worked on at a time, over all lanes."""
         return sum(scaler.parallelism for scaler in self._scalers.values())
 
+    @property
+    def oldest(self) -> float:
+        """Seconds that the item has waited for its first attempt that waits longest; 0 if none does."""
+        now = time.monotonic()
+        since = self.inbox.since + [offer.since for _, offer in self._deferred.values()]
+        return now - min(since, default=now)
+
+    @property
+    def arrival_interval(self) -> float | None:
+        """Mean seconds between two new items, whichever their lanes; None while that is not known."""
+        now = time.monotonic()
+        rates = [1 / interval for each in self._scalers.values() if (interval := each.interval(now))]
+        return 1 / sum(rates) if rates else None
+
     def problem(self) -> str:
         """What keeps a lane or an item from starting, for people."""
         if unhealthy := [lane for lane in self._lanes if not self._health.is_well(lane)]:

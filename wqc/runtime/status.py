@@ -36,6 +36,12 @@ class QueueStatus:
     """Items that failed for good and are held."""
     handing: int
     """Finished items that a reader doesn't have yet."""
+    oldest: float
+    """Seconds that the item has waited for its first attempt that waits longest; 0 if none does."""
+    arrival_interval: float | None
+    """Mean seconds between two new items."""
+    slot_time: float | None
+    """Mean seconds that an item takes up a slot."""
     rate: float
     """Items that end, per second, over the last minute."""
     blocked: str

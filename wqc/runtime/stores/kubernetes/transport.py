@@ -9,6 +9,8 @@ from urllib.parse import urlencode
 import urllib3
 from kubernetes.client import ApiClient, ApiException
 
+from wqc.runtime.stores.kubernetes.traffic import Traffic
+
 MERGE_PATCH = "application/merge-patch+json"
 
 
@@ -27,6 +29,7 @@ class Transport:
     def __init__(self, client: ApiClient, timeout: float = 30.0) -> None:
         self._client = client
         self._timeout = timeout
+        self.traffic = Traffic()
 
     async def ask(
         self,
@@ -79,10 +82,13 @@ class Transport:
             send = cast(Callable[..., Any], self._client.rest_client.request)
             sent = send(method, url, headers=headers, body=body, _request_timeout=timeout)
         except ApiException as error:
+            self.traffic.asked(method, path, query, error.status or 0)
             raise ApiError(error.status or 0, str(error.reason)) from None
         except (urllib3.exceptions.HTTPError, OSError) as error:
+            self.traffic.asked(method, path, query, 0)
             raise ApiError(0, f"the API server can't be reached: {error}") from None
         answer: urllib3.BaseHTTPResponse = sent.response
+        self.traffic.asked(method, path, query, answer.status)
         return answer
 
 

@@ -88,6 +88,7 @@ async def _list(
         found += answer.items
         following = answer.metadata.continue_
         if not following:
+            transport.traffic.heard(path)
             return found, answer.metadata.resource_version
 
 
@@ -120,6 +121,7 @@ async def _watch(
                 return version
             if isinstance(batch, Exception):
                 raise ApiError(0, f"the watch broke off: {batch}")
+            transport.traffic.heard(path)
             for line in batch:
                 version = _tell(line, kind, told)
     finally:

@@ -1,0 +1,74 @@
+"""What a manager measures, read as Prometheus reads it."""
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from wqc.runtime.metrics import exposition
+from wqc.runtime.status import QueueStatus, SourceStatus, Status
+from wqc.runtime.stores.kubernetes.traffic import Traffic
+
+BUSY = QueueStatus(
+    "thumbs",
+    waiting=3,
+    running=2,
+    parallelism=8,
+    done=1_000_000,
+    failed=1,
+    handing=0,
+    oldest=12.5,
+    arrival_interval=None,
+    slot_time=33.25,
+    rate=0.1,
+    blocked="no image",
+    knows=True,
+    failures=(),
+)
+
+
+def measured(status: Status, traffic: Traffic) -> dict[tuple[str, ...], float]:
+    return {
+        (sample.name, *sample.labels.values()): sample.value
+        for family in text_string_to_metric_families(exposition("films", status, traffic))
+        for sample in family.samples
+    }
+
+
+def test_every_queue_and_source_is_measured() -> None:
+    status = Status((SourceStatus("clips", "it hangs"),), (BUSY,), (), idle=False)
+    found = measured(status, Traffic())
+    assert found["wqc_items", "films", "thumbs", "done"] == 1_000_000
+    assert found["wqc_items", "films", "thumbs", "waiting"] == 3
+    assert found["wqc_oldest_waiting_seconds", "films", "thumbs"] == 12.5
+    assert found["wqc_utilisation", "films", "thumbs"] == 0.25
+    assert found["wqc_slot_seconds", "films", "thumbs"] == 33.25
+    assert found["wqc_queue_blocked", "films", "thumbs"] == 1
+    assert found["wqc_source_up", "films", "clips"] == 0
+    # what isn't known isn't said
+    assert ("wqc_arrival_interval_seconds", "films", "thumbs") not in found
+
+
+def test_requests_are_counted_as_a_role_names_them() -> None:
+    traffic = Traffic()
+    jobs = "/apis/batch/v1/namespaces/media/jobs"
+    for method, path, query, status in (
+        ("POST", jobs, {}, 201),
+        ("POST", jobs, {}, 409),
+        ("GET", jobs, {"limit": "500"}, 200),
+        ("GET", jobs, {"watch": "true"}, 200),
+        ("GET", f"{jobs}/watch", {}, 404),
+        ("PATCH", f"{jobs}/a", {}, 0),
+        ("DELETE", "/api/v1/namespaces/media/configmaps/a", {}, 200),
+    ):
+        traffic.asked(method, path, query, status)
+    traffic.heard(jobs)
+    found = measured(Status((), (), (), idle=True), traffic)
+    requests = {key[2:]: value for key, value in found.items() if key[0] == "wqc_api_requests_total"}
+    assert requests == {
+        ("create", "jobs", "201"): 1,
+        ("create", "jobs", "409"): 1,
+        ("list", "jobs", "200"): 1,
+        ("watch", "jobs", "200"): 1,
+        ("get", "jobs", "404"): 1,
+        ("patch", "jobs", "0"): 1,
+        ("delete", "configmaps", "200"): 1,
+    }
+    assert 0 <= found["wqc_watch_age_seconds", "films", "jobs"] < 5
