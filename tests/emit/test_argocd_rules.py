@@ -126,7 +126,7 @@ def test_7_what_the_deployment_reads_has_a_fixed_name_and_counts_in_its_checksum
     maps = {each["metadata"]["name"] for each in of_kind(folder, "ConfigMap")}
     for deployment in of_kind(folder, "Deployment"):
         template = deployment["spec"]["template"]
-        assert re.fullmatch(r"[0-9a-f]{16}", template["metadata"]["annotations"]["wqc/checksum"])
+        assert re.fullmatch(r"sha256-[0-9a-f]{16}", template["metadata"]["annotations"]["wqc/checksum"])
         own = {
             source["configMap"]["name"]
             for volume in template["spec"]["volumes"]

@@ -85,7 +85,7 @@ class _Renderer:
         if manager is None:
             return
         program = _template("manager.py.j2")(**_values(manager.program))
-        checksum = _digest([program, *read])[:16]
+        checksum = _checksum([program, *read])
         self._write("manager.yaml.j2", manager, program=program, checksum=checksum)
         self._add("ConfigMap", manager.metadata, manager.file, len(program.encode()))
         self._add("Deployment", manager.metadata, manager.file)
@@ -94,7 +94,7 @@ class _Renderer:
         """The hash in the Job's name is of what it says, not of how it is written."""
         import yaml
 
-        checksum = _digest([_block(batch.settings.settings)])[:16]
+        checksum = _checksum([_block(batch.settings.settings)])
         unnamed = self._text("batch.yaml.j2", **_values(batch) | {"checksum": checksum})
         content = json.dumps(yaml.load(unnamed, Loader=_loader()), sort_keys=True)
         metadata = replace(batch.metadata, name=f"{batch.metadata.name}-{_digest([content])[:10]}")
@@ -143,6 +143,11 @@ def _digest(texts: Iterable[str]) -> str:
         encoded = text.encode()
         digest.update(len(encoded).to_bytes(8, "big") + encoded)
     return digest.hexdigest()
+
+
+def _checksum(texts: Iterable[str]) -> str:
+    """The prefix keeps YAML from taking some of them for numbers, which would have to be quoted."""
+    return f"sha256-{_digest(texts)[:16]}"
 
 
 def _loader() -> Any:
