@@ -10,9 +10,7 @@ def encode(value: Any) -> str:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, RecursionError) as error:
         raise ValueError(f"not JSON: {error}") from None
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        return json.dumps(value, allow_nan=False, separators=(",", ":"))
-    return text
+    return text if _is_utf8(text) else json.dumps(value, allow_nan=False, separators=(",", ":"))
 
 
 def decode(text: str | bytes) -> Any:
@@ -31,7 +29,7 @@ def scalar(value: Any) -> str | None:
     """The raw text of a top-level scalar; None for lists, maps and what UTF-8 can't carry."""
     match value:
         case str():
-            return value if not any("\ud800" <= character <= "\udfff" for character in value) else None
+            return value if _is_utf8(value) else None
         case None:
             return ""
         case bool():
@@ -40,3 +38,12 @@ def scalar(value: Any) -> str | None:
             return json.dumps(value)
         case _:
             return None
+
+
+def _is_utf8(text: str) -> bool:
+    """Whether UTF-8 can carry it: lone surrogates it can't."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -5,6 +5,9 @@ from pathlib import Path
 
 from wqc.contract.settings import SourceSettings
 from wqc.runtime.periods import Periods
+from wqc.runtime.sources.backing_off import BackingOff
+from wqc.runtime.sources.body import FORMATS
+from wqc.runtime.sources.broker import Broker, BrokerSource
 from wqc.runtime.sources.files import FilesSource
 from wqc.runtime.sources.http import HttpSource
 from wqc.runtime.sources.items import ItemsSource
@@ -75,6 +78,35 @@ def _object_store(options: Options, periods: Periods) -> Source:
     return _spared(ObjectStoreSource(bucket), periods)
 
 
+def _redis_list(options: Options, periods: Periods) -> Source:
+    from wqc.runtime.redis.connection import connection
+    from wqc.runtime.sources.redis_list import RedisList
+
+    broker = RedisList(connection(options), options.text("key"), options.owner, _answer(periods))
+    return _broker(broker, options, periods)
+
+
+def _redis_stream(options: Options, periods: Periods) -> Source:
+    from wqc.runtime.redis.connection import connection
+    from wqc.runtime.sources.redis_stream import RedisStream
+
+    group = options.text("group", options.owner)
+    broker = RedisStream(connection(options), options.text("key"), group, options.owner, _answer(periods))
+    return _broker(broker, options, periods)
+
+
+def _broker(broker: Broker, options: Options, periods: Periods) -> Source:
+    options.value("ack")  # the manager's: it says when an item is done
+    source = BrokerSource(broker, options.word("format", FORMATS))
+    backing_off = BackingOff(source, periods.retry_listing, periods.refused_limit)
+    return patient(backing_off, PATIENCE * periods.request)
+
+
+def _answer(periods: Periods) -> float:
+    """Seconds that a server may take, so that one that hangs is still told of in time."""
+    return periods.request / 3
+
+
 def _spared(source: Source, periods: Periods, every: float = 0.0) -> Source:
     """Asked no oftener than it can bear, and given the time that it needs."""
     return patient(PacedSource(source, every, periods.rest), PATIENCE * periods.request)
@@ -86,5 +118,7 @@ KINDS: Mapping[str, Callable[[Options, Periods], Source]] = {
     "http": _http,
     "items": _items,
     "object_store": _object_store,
+    "redis_list": _redis_list,
+    "redis_stream": _redis_stream,
 }
 """What a source of each kind is opened by; `container`, the user's own ambassador, has no settings."""

@@ -22,6 +22,11 @@ class Options:
     workflow: str = ""
     _read: set[str] = field(default_factory=set)
 
+    @property
+    def owner(self) -> str:
+        """What a broker knows the source by."""
+        return f"{self.workflow}.{self.name}" if self.workflow else self.name
+
     def value(self, option: str, usual: Setting = None) -> Setting:
         self._read.add(option)
         return self.given.get(option, usual)
