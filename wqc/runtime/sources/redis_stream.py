@@ -69,7 +69,9 @@ class RedisStream:
                 fields: Mapping[bytes, bytes] = entries[0][1]
                 return fields
             if name in self._held:
-                await self._let_go_of_deleted(name)
+                await self._open().xack(self._key, self._group, name)
+                self._held.discard(name)
+                self._note_deleted(1)
         raise NoSuchItem(f"{self._key} has no entry {name} that is pending")
 
     async def done(self, name: str) -> None:
@@ -114,11 +116,12 @@ class RedisStream:
     def _compare(self, delivered: str) -> None:
         """Say what the server has lost: the group was further than it is now."""
         if self._delivered and _order(delivered) < _order(self._delivered):
+            left = f"it is read again after {delivered}" if delivered else "nothing is left of it"
+            lost = f"{len(self._held)} entries that were pending are lost, and what came after them"
             self._notices.say(
-                f"the Redis server {self._connection.address} has lost data, as it does when it is restarted "
-                f"without persistence, or the stream {self._key} was deleted: "
-                f"{'it is read again after ' + delivered if delivered else 'nothing is left of it'}. "
-                f"{len(self._held)} entries that were pending may be lost"
+                f"the Redis server {self._connection.address} has lost data, as after a restart without "
+                f"persistence, or the stream {self._key} was deleted: {left}"
+                + ("" if delivered else f". {lost}")
             )
             self._claimed = "0-0"
             self._held.clear()
@@ -136,6 +139,8 @@ class RedisStream:
                 raise
         else:
             self._claimed = _text(answer[0])
+            if answer[2:] and answer[2]:  # since Redis 7
+                self._note_deleted(len(answer[2]))
 
     async def _pending(self) -> dict[str, None]:
         pending = await self._open().xpending_range(
@@ -165,10 +170,8 @@ class RedisStream:
                 return True
         return False
 
-    async def _let_go_of_deleted(self, name: str) -> None:
-        await self._open().xack(self._key, self._group, name)
-        self._held.discard(name)
-        self._deleted += 1
+    def _note_deleted(self, count: int) -> None:
+        self._deleted += count
         self._notices.say(
             f"{self._deleted} entries of {self._key} were deleted or trimmed before they were done"
         )
