@@ -1,5 +1,6 @@
 """`wqc run`, as people use it: real workers, interruptions, and what it says when something is missing."""
 
+import contextlib
 import os
 import random
 import re
@@ -15,6 +16,7 @@ import imageio_ffmpeg
 import pytest
 
 from support.command import wqc
+from support.disk import mounted
 from wqc.contract.names import item_hash
 from wqc.runtime.ledger import read_segment
 from wqc.runtime.stores.store import Segment
@@ -110,7 +112,7 @@ def test_failed_items_are_named_and_the_exit_code_says_so(tmp_path: Path) -> Non
     [
         ((), "where is the volume data? Name a folder: --volume data=FOLDER"),
         (("--volume", "data=absent"), "the volume data is to be absent, which is no folder"),
-        (("--volume", "data=data", "--volume", "x=data"), "no source reads a volume x, but data"),
+        (("--volume", "data=data", "--volume", "x=data"), "nothing here mounts a volume x, but data"),
         (
             ("--volume", "data=data"),
             "worker told has no script to run here, only an image: --command told=PROGRAM stands in for it",
@@ -118,7 +120,7 @@ def test_failed_items_are_named_and_the_exit_code_says_so(tmp_path: Path) -> Non
         (("--volume", "data=data", "--command", "told=absent.sh"), "there is no program absent.sh"),
         (("--volume", "data=data", "--command", "told=w.wq"), "w.wq isn't executable: chmod +x w.wq"),
         (("--volume", "data=data", "--command", "x=told.sh"), "no queue has a worker x, but size, told"),
-        (("--volume", "data"), "argument --volume: expected NAME=PATH, not 'data'"),
+        (("--volume", "data"), "argument --volume: expected NAME=FOLDER, not 'data'"),
     ],
 )
 def test_what_is_missing_is_asked_for(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:
@@ -132,18 +134,84 @@ def test_what_is_missing_is_asked_for(tmp_path: Path, arguments: tuple[str, ...]
     assert "Traceback" not in ran.err
 
 
-def test_sources_of_a_cluster_are_refused(tmp_path: Path) -> None:
-    ran = wqc(
-        "run",
-        EXAMPLES / "signup.wq",
-        "--command",
-        f"mailer={told(tmp_path)}",
-        "--command",
-        f"settings_store={told(tmp_path)}",
-        folder=tmp_path,
+TOKENS = """\
+workflow tokens
+source names: items { items = ["a"] }
+worker tell {
+  image  = "busybox:1.36"
+  env    = { TOKEN = secret("mail-api", "token") }
+  mounts = { "/out" = pvc("out"), "/keys" = secret("keys") }
+  run    = '''echo "$TOKEN $(cat /keys/public)" >/out/told'''
+}
+queue telling { from = names, worker = tell }
+""".replace("'''", '"""')
+
+
+def test_secrets_come_from_a_file_or_the_environment_and_stay_there(tmp_path: Path) -> None:
+    written(tmp_path, TOKENS)
+    for folder in ("out", "keys"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "keys" / "public").write_text("key")
+    (tmp_path / "token").write_text("it's $(secret)\n")
+    arguments = ("run", "w.wq", "--volume=out=out", "--volume=keys=keys", "--until-empty")
+    ran = wqc(*arguments, folder=tmp_path)
+    assert (ran.status, ran.err.splitlines()[-1]) == (
+        2,
+        "wqc: what is mail-api/token? Set MAIL_API_TOKEN, or name the file that holds it: "
+        "--secret mail-api/token=FILE",
     )
+    for number, (more, environment) in enumerate(
+        (((), {"MAIL_API_TOKEN": "it's $(secret)"}), (("--secret=mail-api/token=token",), {}))
+    ):
+        state = f"state{number}"
+        ran = wqc(*arguments, *more, "--state", state, folder=tmp_path, WQC_PERIODS=PERIODS, **environment)
+        assert ran.status == 0, ran.err
+        told = (tmp_path / "out" / "told").read_text()
+        assert told == "it's $(secret) key\n"
+        kept = [path.read_bytes() for path in (tmp_path / state).rglob("*") if path.is_file()]
+        assert kept
+        assert not [text for text in kept if b"it's" in text]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ((), "source rows is a container of your own: start it, and say where it serves: --source rows=URL"),
+        (("--source=row=http://localhost",), "there is no source row, but rows"),
+        (("--source=rows=localhost",), "the source rows is to be localhost, which is no URL of a Source API"),
+        (("--source=rows=http://a", "--source=rows=http://b"), "rows is given twice: http://a and http://b"),
+        (
+            ("--source=rows=http://localhost", "--secret=a/b=letters"),
+            "nothing here takes a secret a/b, but none at all",
+        ),
+        (
+            ("--source=rows=http://localhost", "--volume=letters=a b"),
+            "queue letters can't run here: the path {0}/a b has characters that mean something else in its "
+            "script; name a symbolic link to it that has none",
+        ),
+    ],
+)
+def test_what_can_stand_for_nothing_is_refused(
+    tmp_path: Path, arguments: tuple[str, ...], complaint: str
+) -> None:
+    (tmp_path / "a b").mkdir()
+    ran = wqc("run", EXAMPLES / "own_source.wq", *arguments, folder=tmp_path)
     assert ran.status == 2
-    assert "source signups is of kind kafka; here only files, items, http can be read" in ran.err
+    assert complaint.format(tmp_path) in ran.err
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("example", "complaint"),
+    [
+        ("coarse", "printing needs a cluster: a batch does not run here"),
+        ("fine", "printing needs a cluster: a batch does not run here"),
+        ("pubsub_upload", "photos needs a cluster: a carrier does not run here"),
+    ],
+)
+def test_what_needs_a_cluster_says_so(tmp_path: Path, example: str, complaint: str) -> None:
+    ran = wqc("run", EXAMPLES / f"{example}.wq", folder=tmp_path)
+    assert (ran.status, ran.err.splitlines()[-1]) == (2, f"wqc: {complaint}")
 
 
 def last_lines(out: str, count: int) -> list[str]:
@@ -222,12 +290,89 @@ def test_an_interrupt_ends_the_workers_and_the_next_run_goes_on(tmp_path: Path) 
     running.send_signal(signal.SIGINT)
     _, complaints = running.communicate(timeout=20)
     assert running.returncode == 130
-    assert complaints.decode().splitlines()[-1] == "stopped; the next run goes on from here"
+    assert complaints.decode().splitlines()[-2:] == [
+        "stopping as soon as the workers have ended; once more ends them at once",
+        "stopped; the next run goes on from here",
+    ]
     for pid in pids:
         assert not living(pid)
     written(tmp_path, CHAIN % ('"a", "b"', log, log))
     ran = wqc("run", "w.wq", "--until-empty", folder=tmp_path, WQC_PERIODS=PERIODS)
     assert (ran.status, ran.out.splitlines()[-1]) == (0, "second: 0 waiting, 0 running, 2 done, 0 failed")
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_second_signal_ends_workers_that_take_their_time(
+    tmp_path: Path, number: signal.Signals, status: int
+) -> None:
+    log = tmp_path / "log"
+    stubborn = "trap '' TERM INT; sleep 600"
+    written(tmp_path, (CHAIN % ('"a"', log, log)).replace("sleep 0.1", stubborn))
+    running = start(tmp_path)
+    until = time.monotonic() + 30
+    while not log.exists():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    (pid,) = [int(path.read_text()) for path in (tmp_path / ".wqc").glob("chain/jobs/*/pid")]
+    running.send_signal(number)
+    time.sleep(1.0)
+    assert living(pid)
+    began = time.monotonic()
+    running.send_signal(number)
+    running.communicate(timeout=20)
+    assert time.monotonic() - began < 3.0
+    assert running.returncode == status
+    assert not living(pid)
+
+
+def test_a_second_run_on_the_same_state_is_refused(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    written(tmp_path, (CHAIN % ('"a"', log, log)).replace("sleep 0.1", "sleep 600 & wait"))
+    running = start(tmp_path)
+    until = time.monotonic() + 30
+    while not log.exists():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    ran = wqc("run", "w.wq", folder=tmp_path)
+    assert (ran.status, ran.err.splitlines()[-1]) == (2, "wqc: another manager works in .wqc/chain")
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=20)
+
+
+def test_a_full_disk_is_said_in_words_and_nothing_is_lost(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    names = [f"item-{number}" for number in range(8)]
+    written(tmp_path, CHAIN % (", ".join(f'"{name}"' for name in names), log, log))
+    with mounted(tmp_path / "state", "size=512k") as disk:
+        running = subprocess.Popen(
+            [sys.executable, "-m", "wqc", "run", "w.wq", "--state", "state", "--until-empty"],
+            cwd=tmp_path,
+            env=os.environ | {"WQC_PERIODS": PERIODS, "PYTHONUNBUFFERED": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            ballast = disk / "ballast"
+            until = time.monotonic() + 30
+            while not log.exists():
+                assert time.monotonic() < until
+                time.sleep(0.01)
+            with contextlib.suppress(OSError), ballast.open("wb", buffering=0) as file:
+                while True:
+                    file.write(bytes(4096))
+            time.sleep(3.0)
+            assert running.poll() is None, running.communicate()[0].decode()
+            ballast.unlink()
+            said, _ = running.communicate(timeout=60)
+        finally:
+            running.kill()
+            running.wait()
+        assert running.returncode == 0, said.decode()
+        assert "No space left on device" in said.decode()
+        assert "Traceback" not in said.decode()
+        for queue in ("first", "second"):
+            assert recorded(disk / "chain", queue) == Counter(item_hash(name, "") for name in names)
+    assert {f'second "{name}"' for name in names} <= set(log.read_text().splitlines())
 
 
 def test_films_become_thumbnails(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_a_manager_forgets_and_works_again_on_what_comes_back(tmp_path: Path) ->
         out = tmp_path / "out"
         files = {"work": queue_files("work", f"echo x >> {out}", keep=0)}
         source = Changing()
-        store = LocalStore(tmp_path, files, {})
+        store = LocalStore(tmp_path, files)
         periods = replace(QUICK, forget=0.5)
         manager = Manager(workflow, store, LocalStateStore(tmp_path), {NAMES: source}, periods)
         run = asyncio.create_task(manager.run())

@@ -20,7 +20,7 @@ class LocalWorld:
         self.state_folder = state
 
     def open(self) -> JobStore:
-        return LocalStore(self.state_folder, {"work": queue_files("work", "true")}, {})
+        return LocalStore(self.state_folder, {"work": queue_files("work", "true")})
 
     def state(self) -> StateStore:
         self.state_folder.mkdir(exist_ok=True)

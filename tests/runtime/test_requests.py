@@ -48,7 +48,7 @@ async def running(folder: Path, state: LocalStateStore | None = None) -> AsyncIt
     workflow.queue("work", workflow.source("names"))
     script = FAILS.format(broken=folder / "broken", out=folder / "out")
     files = {"work": queue_files("work", script, retries=1)}
-    store = LocalStore(folder, files, {})
+    store = LocalStore(folder, files)
     sources = {Port("names"): ItemsSource(["a", "b", "c"])}
     manager = Manager(workflow, store, state or LocalStateStore(folder), sources, QUICK)
     run = asyncio.create_task(manager.run())

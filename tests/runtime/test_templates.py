@@ -60,7 +60,7 @@ def test_templates_are_told_apart_by_every_character() -> None:
 
 def test_copies_in_use_stay(tmp_path: Path) -> None:
     async def scenario() -> None:
-        store = LocalStore(tmp_path, {}, {})
+        store = LocalStore(tmp_path, {})
         for text in ("kind: Job # 1", "kind: Job # 2"):
             await store.keep_template("work", Template(digest_of(text), text))
         templates = Templates("work", "kind: Job # 3", store)

@@ -78,7 +78,7 @@ async def until_idle(
     watch: Callable[[Status], None] = lambda status: None,
 ) -> Status:
     """Run until nothing is left to do; what the manager then says. `watch` is told all the while."""
-    store = LocalStore(state, files, {})
+    store = LocalStore(state, files)
     opened = {
         Port(*name.split(".")): ItemsSource(each) if isinstance(each, list | dict) else each
         for name, each in sources.items()

@@ -45,6 +45,22 @@ class Parser(argparse.ArgumentParser):
         return namespace, unknown
 
 
+class Pairs(argparse.Action):
+    """An option that is given once for each name, as `NAME=VALUE`: a dict."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: Any = None
+    ) -> None:
+        name, equals, value = values.partition("=")
+        name = name.strip()
+        if not (equals and name):
+            raise argparse.ArgumentError(self, f"expected {self.metavar}, not {values!r}")
+        before = getattr(namespace, self.dest)
+        if name in before:
+            raise argparse.ArgumentError(self, f"{name} is given twice: {before[name]} and {value}")
+        setattr(namespace, self.dest, {**before, name: value})
+
+
 def command_line(words: Sequence[str] | None = None) -> Parser:
     """The parser of `wqc`. Given the words to parse, only the command that they name is loaded."""
     parser = Parser(
@@ -106,9 +122,7 @@ def add_colour_option(parser: argparse.ArgumentParser) -> None:
 
 def add_compiler_options(parser: argparse.ArgumentParser) -> None:
     """What a workflow means besides its file."""
-    parser.add_argument(
-        "--param", metavar="NAME=VALUE", type=_param, action="append", default=[], help="set a param"
-    )
+    parser.add_argument("--param", metavar="NAME=VALUE", action=Pairs, default={}, help="set a param")
     parser.add_argument(
         "--params", metavar="FILE", action="append", default=[], help="set the params of a .wqp file"
     )
@@ -120,13 +134,6 @@ def add_compiler_options(parser: argparse.ArgumentParser) -> None:
         default=VERSIONS[-1],
         help=f"the cluster's version: {', '.join(VERSIONS)} (default: {VERSIONS[-1]})",
     )
-
-
-def _param(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, not {text!r}")
-    return name.strip(), value
 
 
 def _version(text: str) -> str:

@@ -14,7 +14,7 @@ def options(
     """Reads the `.wqp` files. Raises `Trouble`."""
     return Options(
         read=Imports(),
-        params=tuple(arguments.param),
+        params=tuple(arguments.param.items()),
         params_files=tuple(files.read(path) for path in arguments.params),
         kubernetes_version=arguments.kubernetes_version,
         image=arguments.image,

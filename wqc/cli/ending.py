@@ -16,8 +16,10 @@ class Status(IntEnum):
     """Findings of error level, or differences."""
     TROUBLE = 2
     """An unreadable file, bad usage, a folder that can't be written."""
+    HUNG_UP = 129
     INTERRUPTED = 130
     BROKEN_PIPE = 141
+    TERMINATED = 143
 
 
 class Trouble(Exception):

@@ -66,15 +66,12 @@ class JobFolder:
     def work(self) -> Path:
         return self.path / "work"
 
-    def here(self, text: str) -> str:
-        """A path in a worker's container, as it is on this machine; any other text as it stands."""
-        if text == RESULT_FILE:
-            return str(self.result)
-        for there, here in (
-            (ITEM_FOLDER, self.item),
-            (STEPS_FOLDER, self.steps),
-            (SCRATCH_FOLDER, self.scratch),
-        ):
-            if text == there or text.startswith(f"{there}/"):
-                return str(here) + text.removeprefix(there)
-        return text
+    @property
+    def places(self) -> dict[str, str]:
+        """By a path in a worker's container that every worker has, where it is on this machine."""
+        return {
+            ITEM_FOLDER: str(self.item),
+            STEPS_FOLDER: str(self.steps),
+            SCRATCH_FOLDER: str(self.scratch),
+            RESULT_FILE: str(self.result),
+        }

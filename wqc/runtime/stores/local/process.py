@@ -63,6 +63,10 @@ async def end(folder: JobFolder, process: asyncio.subprocess.Process | None) -> 
                 await ended(folder, process)
             break
     # the group's leader is gone; whoever of the group ignored the request isn't
+    end_at_once(folder, process)
+
+
+def end_at_once(folder: JobFolder, process: asyncio.subprocess.Process | None) -> None:
     _signal_group(folder, process, signal.SIGKILL)
 
 

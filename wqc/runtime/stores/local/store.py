@@ -26,7 +26,8 @@ from wqc.runtime.logs import log
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.local import durable, process
 from wqc.runtime.stores.local.jobfolder import JobFolder
-from wqc.runtime.stores.local.script import script
+from wqc.runtime.stores.local.script import NotRunnable, script
+from wqc.runtime.stores.local.standins import NO_STAND_INS, StandIns
 from wqc.runtime.stores.store import (
     AlreadyExists,
     Change,
@@ -50,10 +51,10 @@ class InUse(Exception):
 
 
 class LocalStore:
-    """`commands`: by queue, what `script` takes. Raises InUse, OSError."""
+    """Raises InUse, OSError."""
 
     def __init__(
-        self, state: Path, files: Mapping[str, QueueFiles], commands: Mapping[str, Mapping[str, str]]
+        self, state: Path, files: Mapping[str, QueueFiles], stand_ins: StandIns = NO_STAND_INS
     ) -> None:
         self._jobs = (state / "jobs").absolute()
         self._ledger = (state / "ledger").absolute()
@@ -61,7 +62,7 @@ class LocalStore:
         self._heirs: dict[str, str] = {}
         """By a queue's former name, its name."""
         self._files = files
-        self._commands = commands
+        self._stand_ins = stand_ins
         self._changes: asyncio.Queue[Change] = asyncio.Queue()
         self._minders: dict[str, asyncio.Task[None]] = {}
         self._processes: dict[str, asyncio.subprocess.Process | None] = {}
@@ -100,6 +101,8 @@ class LocalStore:
             return await self._run(folder)
         except OSError as error:
             raise Refused(f"the Job can't be started here: {error.strerror}") from None
+        except NotRunnable as error:
+            raise Refused(f"the Job can't run here: {error}") from None
 
     async def get(self, queue: str, job: str) -> Job | None:
         folder = JobFolder(self._jobs / job)
@@ -169,6 +172,11 @@ class LocalStore:
         await asyncio.gather(*(process.end(each, self._processes[each.path.name]) for each in running))
         os.close(self._lock)
 
+    def end_at_once(self) -> None:
+        """Leave what runs no time to end by itself."""
+        for name, running in self._processes.items():
+            process.end_at_once(JobFolder(self._jobs / name), running)
+
     # --- one Job ---
 
     def _lay_out(self, folder: JobFolder, manifest: dict[str, Any], queue: str) -> None:
@@ -183,7 +191,7 @@ class LocalStore:
             for file in item_files(pod):
                 text = annotations[annotation_of(file)]
                 (fresh.item / file["path"]).write_bytes(text.encode())
-            fresh.script.write_text(script(pod, folder, self._commands.get(queue, {})))
+            fresh.script.write_text(script(pod, folder, queue, self._stand_ins))
             durable.write(fresh.job, json.dumps({"created": time.time(), "job": manifest}).encode())
             fresh.path.rename(folder.path)
             durable.sync_folder(self._jobs)
@@ -227,7 +235,9 @@ class LocalStore:
                 await process.ended(folder, running)
         except TimeoutError:
             if not folder.exit.exists():
-                folder.timed_out.write_text(str(limit))
+                # where the disk is full the attempt counts as interrupted
+                with contextlib.suppress(OSError):
+                    folder.timed_out.write_text(str(limit))
                 await process.end(folder, running)
         del self._processes[name]
         self._changes.put_nowait(Changed(self._read(folder, runs=False)))

@@ -1,0 +1,76 @@
+"""A workflow at work on this machine, watched until nothing is left of it or somebody stops it."""
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+
+from wqc.cli.ending import Status, Trouble
+from wqc.cli.livetable import failures
+from wqc.cli.locally import Local
+from wqc.cli.screen import Screen
+from wqc.runtime.manager import Manager
+from wqc.runtime.periods import Periods
+from wqc.runtime.stores.local.state import LocalStateStore
+from wqc.runtime.stores.local.store import InUse, LocalStore
+
+REFRESH = 0.5
+"""Seconds."""
+STOPS = {
+    signal.SIGINT: Status.INTERRUPTED,
+    signal.SIGTERM: Status.TERMINATED,
+    signal.SIGHUP: Status.HUNG_UP,
+}
+
+
+async def run_here(local: Local, state: Path, periods: Periods, until_empty: bool) -> Status:
+    """Raises Trouble."""
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+        store = LocalStore(state, local.files, local.stand_ins)
+    except InUse as error:
+        raise Trouble(str(error)) from None
+    except OSError as error:
+        raise Trouble(f"cannot keep its state in {state}: {error.strerror}") from None
+    screen = Screen(sys.stdout)
+    manager = Manager(local.workflow, store, LocalStateStore(state), local.sources, periods)
+    running = asyncio.create_task(manager.run())
+    stop = _Stop(running, store)
+    try:
+        while not (stop.asked or (until_empty and manager.status().idle)):
+            await asyncio.wait((running,), timeout=REFRESH)
+            if running.done() and not stop.asked:
+                running.result()
+            screen.show(manager.status())
+        if stop.asked:
+            return STOPS[stop.asked]
+        screen.show(manager.status(), last=True)
+        failed = failures(manager.status())
+        for line in failed:
+            print(line, file=sys.stderr)
+        return Status.FINDINGS if failed else Status.CLEAN
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        await store.close()
+        if stop.asked:
+            print("stopped; the next run goes on from here", file=sys.stderr)
+
+
+class _Stop:
+    """The first signal lets the workers end, the second one ends them."""
+
+    def __init__(self, running: asyncio.Task[None], store: LocalStore) -> None:
+        self.asked: signal.Signals | None = None
+        self._running = running
+        self._store = store
+        for number in STOPS:
+            asyncio.get_running_loop().add_signal_handler(number, self._stop, number)
+
+    def _stop(self, number: signal.Signals) -> None:
+        if self.asked:
+            self._store.end_at_once()
+            return
+        self.asked = number
+        self._running.cancel()
+        print("stopping as soon as the workers have ended; once more ends them at once", file=sys.stderr)
