@@ -59,6 +59,7 @@ def world(simulated_cluster: Client) -> ClusterWorld:
         time.sleep(0.05)
     files = queue_files("work", "true")
     config_map(simulated_cluster, "demo-work", {"settings.yaml": files.settings, "job.yaml": files.job})
+    config_map(simulated_cluster, "demo-manager", {})
     return ClusterWorld(simulated_cluster)
 
 

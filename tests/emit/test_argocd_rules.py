@@ -67,10 +67,11 @@ def test_2_nothing_in_git_has_an_owner(folder: Path) -> None:
 
 
 def test_2_the_owners_of_jobs_are_stable_and_stay(folder: Path) -> None:
-    """A queue's ConfigMap has the queue's own name, and is neither pruned, replaced nor forced."""
-    maps = [each for each in of_kind(folder, "ConfigMap") if "job.yaml" in each["data"]]
+    """The ConfigMaps of queues and of the manager have names of their own, and stay as they are."""
+    maps = [each for each in of_kind(folder, "ConfigMap") if {"job.yaml", "manager.py"} & each["data"].keys()]
     for each in maps:
-        queue = yaml.safe_load(each["data"]["settings.yaml"])["queue"]
+        is_queue = "settings.yaml" in each["data"]
+        queue = yaml.safe_load(each["data"]["settings.yaml"])["queue"] if is_queue else "manager"
         workflow = each["metadata"]["labels"]["app.kubernetes.io/part-of"]
         assert each["metadata"]["name"] == f"{workflow}-{queue}".replace("_", "-")
         options = each["metadata"]["annotations"]["argocd.argoproj.io/sync-options"].split(",")

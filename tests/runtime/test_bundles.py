@@ -63,8 +63,8 @@ def workflow(program: str) -> Workflow:
 def delivered(graph: Graph, port: Port, item: Item) -> set[tuple[str, str, str]]:
     """Queue, lane and name."""
     routed = graph.route([port], item)
-    assert routed.stuck == ()
-    return {(each.queue, each.lane, each.name) for each in routed.deliveries}
+    assert not any(each.failure for each in routed)
+    return {(each.station, each.lane, each.name) for each in routed}
 
 
 def test_members_of_a_source_share_no_names(workflow: Workflow) -> None:
@@ -113,7 +113,7 @@ def test_shards_share_names(workflow: Workflow) -> None:
     assert delivered(workflow.graph, Port("every"), Item(in_a, "", {})) == {("puzzles", "", in_a)}
     in_b = next(name for name, lane in shard.items() if lane == "b")
     routed = workflow.graph.route([Port("every")], Item(in_b, "", {}))
-    assert [(each.node, each.name) for each in routed.stuck] == [("local.b", in_b)]
+    assert [(each.station, each.name, bool(each.failure)) for each in routed] == [("local.b", in_b, True)]
 
 
 def test_each_queue_has_a_lane_for_each_member(workflow: Workflow) -> None:

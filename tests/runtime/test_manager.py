@@ -158,19 +158,6 @@ def test_all_patterns_in_one_workflow(tmp_path: Path) -> None:
     assert [queue.done for queue in status.queues] == [9, sum(expected.values())]
 
 
-def test_an_item_that_fails_in_a_node_is_held_and_named(tmp_path: Path) -> None:
-    workflow = Workflow("conditions")
-    first = workflow.queue("first", workflow.source("names"))
-    workflow.queue("second", workflow.filter("large", first, where="item.data.size > 1"))
-    files = {"first": queue_files("first", "true"), "second": queue_files("second", "true")}
-    status = asyncio.run(
-        until_idle(workflow, tmp_path / "s", files, {"names": {"good": {"size": 2}, "bad": {"width": 3}}})
-    )
-    (stuck,) = status.stuck
-    assert (stuck.node, stuck.name) == ("large", "bad")
-    assert [(queue.done, queue.handing) for queue in status.queues] == [(1, 1), (1, 0)]
-
-
 class Changing:
     """A source whose listing is set by the test."""
 

@@ -7,14 +7,17 @@ from typing import Any, Protocol
 
 import pytest
 
-from wqc.contract.names import item_hash, job_name, object_name
+from wqc.contract.names import held_job_name, item_hash, job_name, object_name
 from wqc.contract.settings import Lane, Parallelism
 from wqc.runtime.attempt import Identity, job_manifest
+from wqc.runtime.heldjob import held_job
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.state import Conflict, State, StateStore
 from wqc.runtime.stores.store import AlreadyExists, Change, Changed, Gone, JobStore, Listed, Segment
 
 PREFIX = "demo-work"
+NODE = "large.east"
+"""A pattern node whose failed items nobody reads."""
 Found = Callable[[Change], bool]
 
 
@@ -36,6 +39,7 @@ async def opened(world: World) -> AsyncIterator[tuple[JobStore, dict[str, Any], 
     store = world.open()
     try:
         files = await store.files("work")
+        await store.holds(NODE)
         changes = Changes(store)
         try:
             yield store, files.owner, changes
@@ -183,6 +187,41 @@ class StoreSuite:
                 await changes.until(lambda each: each == Gone(made.job))
                 assert await store.get("work", made.job) is None
                 await store.finish(job, 3.0)
+
+        self.run(scenario())
+
+    def test_a_job_that_holds_an_item_never_runs_and_goes_when_it_is_done(self, world: World) -> None:
+        async def scenario() -> None:
+            name = held_job_name("demo", NODE, "odd\n☃", "v1", 1)
+            async with opened(world) as (store, _, changes):
+                await changes.listed()
+                owner = await store.holds(NODE)
+                identity = Identity("odd\n☃", "v1", 0, 1, 0)
+                body = held_job(owner, "demo", NODE, name, identity, '{"n":1}', "no such key: size")
+                made = await store.create(NODE, body)
+                with pytest.raises(AlreadyExists):
+                    await store.create(NODE, body)
+                assert (made.held, made.phase, made.reason) == (True, "failed", "no such key: size")
+                assert (made.queue, made.name, made.version, made.data) == (
+                    NODE,
+                    "odd\n☃",
+                    "v1",
+                    '{"n":1}',
+                )
+                await store.add_segment(NODE, Segment("demo-large.east-ledger-one", b"x"))
+                assert [each.content for each in await store.segments(NODE)] == [b"x"]
+                await store.remove_segment(NODE, "demo-large.east-ledger-one")
+            await asyncio.sleep(1)
+            async with opened(world) as (store, _, changes):
+                (found,) = [job for job in await changes.listed() if job.job == name]
+                assert (found.held, found.phase, found.reason) == (True, "failed", "no such key: size")
+                assert (found.data, found.running, found.done) == ('{"n":1}', False, False)
+                await store.finish(found, 2.0)
+                await changes.until(
+                    lambda each: isinstance(each, Changed) and each.job.job == name and each.job.done
+                )
+                await changes.until(lambda each: each == Gone(name))
+                assert await store.get(NODE, name) is None
 
         self.run(scenario())
 

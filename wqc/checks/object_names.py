@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
-from wqc.contract.names import JOB_PREFIX_LIMIT, LABEL_LIMIT, STATE, object_name
+from wqc.contract.names import JOB_PREFIX_LIMIT, LABEL_LIMIT, MANAGER, STATE, object_name
 from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.mistakes import kubernetes as mistakes
 from wqc.diagnostics.source import Span
-from wqc.emit.objects.access import MANAGER
 from wqc.emit.objects.batch import MOST_PODS
 from wqc.emit.objects.workers import container_names
 from wqc.emit.placement import place

@@ -9,10 +9,10 @@ from typing import Any
 
 from wqc.checks.pod_fields import path_text
 from wqc.checks.pod_profile import less_than_restricted
+from wqc.contract.names import MANAGER
 from wqc.diagnostics.finding import Finding, Label
 from wqc.diagnostics.mistakes import security as mistakes
 from wqc.diagnostics.source import Span
-from wqc.emit.objects.access import MANAGER
 from wqc.emit.objects.workers import container_names
 from wqc.emit.placement import place
 from wqc.language.declaration import Declaration

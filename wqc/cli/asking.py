@@ -4,6 +4,7 @@ import asyncio
 import sys
 import time
 from argparse import ArgumentParser, Namespace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wqc.cli import running
@@ -20,33 +21,45 @@ PATIENCE = 10.0
 
 def add_arguments(parser: ArgumentParser, items: bool) -> None:
     parser.add_argument(
-        "queue", metavar="QUEUE", help="the queue; WORKFLOW/QUEUE where several have one of that name"
+        "queue",
+        metavar="QUEUE",
+        help="the queue"
+        + (", or the node that failed items" if items else "")
+        + "; WORKFLOW/QUEUE where several have one of that name",
     )
     if items:
         parser.add_argument("items", metavar="ITEM", nargs="*", help="a failed item's name (default: all)")
     running.add_arguments(parser)
 
 
-async def find(found: Place, name: str) -> "tuple[str, QueueStatus]":
-    """The workflow and its queue. Raises Trouble."""
-    wanted, _, queue = name.rpartition("/")
+@dataclass(frozen=True, slots=True)
+class Named:
+    """`queue` is None for a pattern node or a source."""
+
+    workflow: str
+    name: str
+    queue: "QueueStatus | None"
+
+
+async def find(found: Place, name: str) -> Named:
+    """Of whom people speak. Raises Trouble."""
+    wanted, _, part = name.rpartition("/")
     names = await found.workflows()
     if wanted and wanted not in names:
         raise Trouble(f"{found.where} has no workflow {wanted}, but {', '.join(names) or 'none at all'}")
     if not names:
         raise Trouble(f"{found.where} has no workflow whose manager ever ran")
-    having: list[tuple[str, QueueStatus]] = []
-    known: list[str] = []
+    known: list[Named] = []
     for workflow in [wanted] if wanted else names:
-        report = await read_report(found, workflow)
-        for each in report.status.queues if report else ():
-            known.append(each.queue)
-            if each.queue == queue:
-                having.append((workflow, each))
+        if report := await read_report(found, workflow):
+            known += [Named(workflow, each.queue, each) for each in report.status.queues]
+            known += [Named(workflow, each.node, None) for each in report.status.nodes]
+    having = [each for each in known if each.name == part]
     if not having:
-        raise Trouble(f"{found.where} has no queue {queue}, but {', '.join(known) or 'none at all'}")
+        queues = [each.name for each in known if each.queue]
+        raise Trouble(f"{found.where} has no queue {part}, but {', '.join(queues) or 'none at all'}")
     if len(having) > 1:
-        raise Trouble(f"which one? {', '.join(f'{workflow}/{queue}' for workflow, _ in having)}")
+        raise Trouble(f"which one? {', '.join(f'{each.workflow}/{part}' for each in having)}")
     return having[0]
 
 
@@ -57,23 +70,24 @@ def ask(arguments: Namespace, action: "Action") -> Status:
 async def _ask(found: Place, name: str, items: tuple[str, ...] | None, action: "Action") -> Status:
     from wqc.runtime.requests import Request, new_request
 
-    workflow, queue = await find(found, name)
+    named = await find(found, name)
+    workflow, queue = named.workflow, named.name
     managed = await found.is_managed(workflow)
-    key, text = new_request(Request(queue.queue, action, items))
+    key, text = new_request(Request(queue, action, items))
     with asking(found.where):
         await found.state(workflow).write({key: text})
         request = await _answer(found, workflow, key) if managed is not False else None
     if request is None or request.jobs is None:
-        print(f"{queue.queue}: it is noted; {workflow}'s manager does it once it runs")
+        print(f"{queue}: it is noted; {workflow}'s manager does it once it runs")
         return Status.CLEAN
     count = request.count or len(request.jobs)
     done = {"retry": "tried again", "discard": "discarded"}[action]
     if count or not request.missing:
-        print(f"{queue.queue}: {_items(count)} {done}" if count else f"{queue.queue}: no item failed")
+        print(f"{queue}: {_items(count)} {done}" if count else f"{queue}: no item failed")
     for item in request.missing:
         from wqc.cli.livetable import one_line
 
-        print(f"{queue.queue}: no failed item is called {one_line(item)}", file=sys.stderr)
+        print(f"{queue}: no failed item is called {one_line(item)}", file=sys.stderr)
     return Status.FINDINGS if request.missing else Status.CLEAN
 
 
@@ -101,9 +115,12 @@ async def _switch(found: Place, name: str, paused: bool) -> Status:
     from wqc.runtime.queue import PAUSED_IN_FILE
     from wqc.runtime.requests import PAUSED, is_paused
 
-    workflow, queue = await find(found, name)
+    named = await find(found, name)
+    queue = named.queue
+    if queue is None:
+        raise Trouble(f"{named.name} is no queue: only queues can be paused")
     with asking(found.where):
-        store = found.state(workflow)
+        store = found.state(named.workflow)
         was = is_paused((await store.read()).entries, queue.queue)
         if was != paused:
             await store.write({PAUSED + queue.queue: "" if paused else None})

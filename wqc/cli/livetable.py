@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from wqc.runtime.status import QueueStatus, Status
+from wqc.runtime.status import Failure, QueueStatus, Status
 
 _COLUMNS = ("queue", "waiting", "running", "done", "failed", "rate", "time left")
 
@@ -19,19 +19,19 @@ def problems(status: Status) -> list[tuple[str, str]]:
     """Who can't go on, and why."""
     found = [(each.source, each.problem) for each in status.sources if each.problem]
     found += [(each.queue, each.blocked) for each in status.queues if each.blocked]
+    found += [(each.node, each.blocked) for each in status.nodes if each.blocked]
     return found
 
 
 def failures(status: Status) -> list[str]:
-    """A line for each item that failed and is held, at most ten of a queue."""
-    failed = [
-        f"{queue.queue}: {one_line(each.item)} failed: {one_line(each.reason)}"
-        for queue in status.queues
-        for each in queue.failures
-    ]
-    return failed + [
-        f"{each.node}: {one_line(each.name)} failed: {one_line(each.reason)}" for each in status.stuck
-    ]
+    """A line for each item that failed and is held, at most ten of a queue or node."""
+    return [f"{who}: {one_line(each.item)} failed: {one_line(each.reason)}" for who, each in failed(status)]
+
+
+def failed(status: Status) -> list[tuple[str, Failure]]:
+    """The queue or pattern node, and an item that failed there and is held."""
+    queues = [(queue.queue, each) for queue in status.queues for each in queue.failures]
+    return queues + [(node.node, each) for node in status.nodes for each in node.failures]
 
 
 def one_line(text: str) -> str:

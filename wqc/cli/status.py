@@ -98,7 +98,7 @@ def as_text(shown: list[Shown], now: float) -> list[str]:
 
 
 def _text(shown: Shown, now: float) -> list[str]:
-    from wqc.cli.livetable import duration, one_line, table
+    from wqc.cli.livetable import duration, failed, one_line, table
 
     if shown.report is None:
         return [f"{shown.workflow}: its manager never ran"]
@@ -109,12 +109,9 @@ def _text(shown: Shown, now: float) -> list[str]:
         else shown.workflow
     )
     lines = [head, *table(shown.report.status)]
-    for queue in shown.report.status.queues:
-        for failure in queue.failures:
-            lines.append(f"{queue.queue}: {one_line(failure.item)} failed: {one_line(failure.reason)}")
-            lines += (f"    {one_line(line)}" for line in shown.tails[failure.job])
-    for stuck in shown.report.status.stuck:
-        lines.append(f"{stuck.node}: {one_line(stuck.name)} failed: {one_line(stuck.reason)}")
+    for who, failure in failed(shown.report.status):
+        lines.append(f"{who}: {one_line(failure.item)} failed: {one_line(failure.reason)}")
+        lines += (f"    {one_line(line)}" for line in shown.tails.get(failure.job, ()))
     return lines
 
 

@@ -20,5 +20,11 @@ ITEM_FIELDS = 50
 
 FIELD_NAME = r"[A-Za-z][A-Za-z0-9_]{0,62}"
 
+FAILED_LIMIT = 1000
+"""How many failed items a queue, or a pattern node, holds unless the queue says otherwise."""
+
+KEEP = 3600.0
+"""Seconds that a finished Job stays unless its queue says otherwise."""
+
 FINISHED_JOBS = 5000
 """How many finished Jobs a workflow keeps at most."""

@@ -12,6 +12,9 @@ LABEL_LIMIT = 63
 """A Job's name becomes a label of its pods, and a label holds 63 characters."""
 
 ITEM_HASH_LENGTH = 20
+HELD = "--held"
+"""No name of the language becomes one with two hyphens in a row."""
+
 JOB_PREFIX_LIMIT = LABEL_LIMIT - ITEM_HASH_LENGTH - ATTEMPT_DIGITS - len("--")
 
 WORKFLOW_LABEL = "wqc/workflow"
@@ -28,6 +31,11 @@ counts.
 LEDGER_LABEL = "wqc/ledger"
 """On a ConfigMap with hashes of finished items: the queue's name."""
 
+MANAGER = "manager"
+"""WORKFLOW-manager is the ConfigMap of the manager's program, and what the held items of pattern nodes belong
+to.
+"""
+
 STATE = "state"
 """WORKFLOW-state is the ConfigMap of what isn't in git: pauses, requests."""
 
@@ -38,6 +46,9 @@ ITEM_ANNOTATION = "wqc/item"
 """On a Job: the item's name, version, round, attempt and failures as JSON. On its pod: the item's data as
 JSON.
 """
+
+REASON_ANNOTATION = "wqc/reason"
+"""On a Job that never runs and only holds an item: why the item failed."""
 
 FIELD_ANNOTATION = "field.wqc/"
 """On a pod, before the key of a top-level scalar of the item's data: its raw text, which becomes a file."""
@@ -67,3 +78,12 @@ def job_name(prefix: str, item: bytes, attempt: int) -> str:
     `prefix`.
     """
     return f"{prefix}-{b32encode(item).decode().rstrip('=').lower()}-{attempt}"
+
+
+def held_job_name(workflow: str, node: str, name: str, version: str, attempt: int) -> str:
+    """The Job that holds an item which failed in a pattern node; `node` may be `NODE.MEMBER`.
+
+    Two characters shorter than a label, since it is an Indexed Job's.
+    """
+    prefix = object_name(workflow)[: JOB_PREFIX_LIMIT - len(HELD) - len("-0")].rstrip("-") + HELD
+    return job_name(prefix, item_hash(f"{workflow}/{node}:{name}", version), attempt)

@@ -9,6 +9,8 @@ stand; absent keys have the defaults below. Times are in seconds.
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from wqc.contract.limits import FAILED_LIMIT, KEEP
+
 
 @dataclass(frozen=True, slots=True)
 class Parallelism:
@@ -47,8 +49,8 @@ class QueueSettings:
     poison: tuple[int, ...] = ()
     deadline: float = 3600.0
     handover: int = 500
-    failed_limit: int = 1000
-    keep: float = 3600.0
+    failed_limit: int = FAILED_LIMIT
+    keep: float = KEEP
     paused: bool = False
     formerly: str = ""
     arrives: float | None = None

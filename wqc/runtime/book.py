@@ -77,7 +77,7 @@ class Book:
     def job_names(self) -> list[str]:
         return list(self._jobs)
 
-    def note(self, key: bytes, job: Job) -> None:
+    def note(self, key: bytes, job: Job) -> Attempts:
         """The Job exists, in this state. The caller then judges the item."""
         attempts = self._items.get(key)
         if attempts is None:
@@ -86,12 +86,13 @@ class Book:
         number = (job.round, job.attempt)
         known = attempts.jobs.get(number)
         if known and known.done and not job.done:
-            return  # an older state of a Job that this manager marked done
+            return attempts  # an older state of a Job that this manager marked done
         attempts.jobs[number] = job
         self._jobs[job.job] = (key, number)
         for each, older in attempts.jobs.items():
             if each < max(attempts.jobs) and older.phase != "active" and not older.done:
                 self._superseded[older.job] = (key, each)
+        return attempts
 
     def finished(self, job: Job) -> None:
         """The Job is marked done."""

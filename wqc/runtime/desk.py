@@ -5,6 +5,8 @@ import logging
 from collections.abc import Mapping
 from dataclasses import replace
 
+from wqc.runtime.held import Held
+from wqc.runtime.holder import Holder
 from wqc.runtime.logs import log
 from wqc.runtime.pause import Pause
 from wqc.runtime.periods import Periods
@@ -19,9 +21,16 @@ LOOK = 0.5
 
 
 class Desk:
-    def __init__(self, store: StateStore, queues: Mapping[str, Queue], periods: Periods) -> None:
+    def __init__(
+        self,
+        store: StateStore,
+        queues: Mapping[str, Queue],
+        holders: Mapping[str, Holder],
+        periods: Periods,
+    ) -> None:
         self._store = store
         self._queues = queues
+        self._holders = holders
         self._state = State()
         self._changed = asyncio.Event()
         self._pause = Pause("", periods)
@@ -62,19 +71,19 @@ class Desk:
             log(logging.WARNING, "a request can't be read and is dropped", request=key)
             await self._write({key: None})
         elif not request.done:
-            queue = self._queues.get(request.queue)
-            if queue is None:
+            station = self._queues.get(request.queue) or self._holders.get(request.queue)
+            if station is None:
                 await self._finish(key, replace(request, jobs=(), missing=request.items or ()))
-            elif queue.has_judged:
-                await self._carry_out(key, request, queue)
+            elif station.has_judged:
+                await self._carry_out(key, request, station.held)
 
-    async def _carry_out(self, key: str, request: Request, queue: Queue) -> None:
+    async def _carry_out(self, key: str, request: Request, held: Held) -> None:
         if request.jobs is None:
-            jobs, missing = queue.held.find(request.items)
+            jobs, missing = held.find(request.items)
             request = replace(request, jobs=jobs, missing=missing)
             await self._write({key: encode_request(request)})
         jobs = request.jobs or ()
-        left = queue.held.retry(jobs) if request.action == "retry" else queue.held.discard(jobs)
+        left = held.retry(jobs) if request.action == "retry" else held.discard(jobs)
         if not left:
             await self._finish(key, request)
 

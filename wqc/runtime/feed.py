@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from wqc.patterns.item import Item
-from wqc.runtime.graph import Graph, Port, Stuck, failed_port
+from wqc.runtime.graph import Graph, Port, failed_port
 from wqc.runtime.logs import log
 from wqc.runtime.origin import Origin
 from wqc.runtime.periods import Periods
@@ -15,7 +15,8 @@ from wqc.runtime.text import decode
 
 AT_ONCE = 16
 
-Deliver = Callable[[Port, Item, Origin], None]
+Deliver = Callable[[Port, Item, Origin, str], None]
+"""(the source's port, the item, who has it, why it failed in the source)."""
 Compared = Callable[[Port, dict[str, str], dict[str, str]], None]
 """(the source's port, what it listed before, what it lists now)."""
 
@@ -30,17 +31,19 @@ class Feed:
         withdraw: Callable[[Origin], None],
         opened: Callable[[], None],
         compared: Compared,
+        held_up: Callable[[], str],
         periods: Periods,
     ) -> None:
+        """`held_up` says why nothing of it may be started though it is well."""
         self.port = port
         self._source = source
         self._failed_port = failed_port(port)
-        self._failed_is_read = graph.is_read(self._failed_port)
         self._reads_data = {each: graph.reads_data(each) for each in (port, self._failed_port)}
         self._deliver = deliver
         self._withdraw = withdraw
         self._opened = opened
         self._compared = compared
+        self._held_up = held_up
         self._periods = periods
         self._listed: dict[str, str] | None = None
         self._origins: dict[str, Origin] = {}
@@ -66,7 +69,7 @@ class Feed:
     def problem(self) -> str:
         """What is wrong with it, for people."""
         unreadable = next((f"{name}: {why}" for name, why in self._unreadable.items()), "")
-        return self._failure or unreadable or self._notice
+        return self._failure or self._held_up() or unreadable or self._notice
 
     @property
     def listing(self) -> dict[str, str] | None:
@@ -74,18 +77,10 @@ class Feed:
         return None if self._failure else self._listed
 
     @property
-    def stuck(self) -> list[Stuck]:
-        """What failed in a pattern node, or in the source itself; it stays in the source."""
-        return [each for origin in self._origins.values() for each in origin.stuck]
-
-    @property
     def settled(self) -> bool:
-        """The last listing was good; every item of it is with its readers, but for those that are stuck."""
-        return (
-            self._listed is not None
-            and not (self._failure or self._settling or self._unrouted or self._finished)
-            and all(origin.stuck and not origin.left for origin in self._origins.values())
-        )
+        """The last listing was good, and every item of it is with its readers."""
+        waits = self._failure or self._settling or self._unrouted or self._finished or self._origins
+        return self._listed is not None and not waits
 
     async def run(self) -> None:
         while True:
@@ -175,18 +170,12 @@ class Feed:
     def _send(self, item: Item) -> None:
         origin = Origin(
             fetch=partial(self._source.get, item.name),
-            is_open=lambda: not self._failure,
+            is_open=lambda: not (self._failure or self._held_up()),
             complete=partial(self._complete, item.name),
             is_backlog=self._is_first,
         )
         self._origins[item.name] = origin
-        port = self._port_of(item.name)
-        if port != self.port and not self._failed_is_read:
-            reason = self._failed[item.name]
-            origin.stuck = (Stuck(str(self.port), item.name, reason),)
-            log(logging.WARNING, "item failed", node=str(self.port), item=item.name, reason=reason)
-        else:
-            self._deliver(port, item, origin)
+        self._deliver(self.port, item, origin, self._failed.get(item.name, ""))
 
     def _port_of(self, name: str) -> Port:
         return self._failed_port if name in self._failed else self.port

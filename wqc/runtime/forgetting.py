@@ -37,7 +37,10 @@ class Forgetting:
     ) -> None:
         self._keys = keys
         self._period = period
-        self._prefixes = {port: _reached(graph, port) for port in ports}
+        self._prefixes = {
+            port: {station: names for station, names in _reached(graph, port).items() if station in keys}
+            for port in ports
+        }
         self._absent: dict[str, _Absent] = {}
 
     def compared(self, port: Port, before: Listing, now: Listing) -> None:
@@ -82,4 +85,4 @@ def _reached(graph: Graph, port: Port) -> dict[str, set[str]]:
     reached = graph.prefixes(port)
     for queue, prefixes in graph.prefixes(failed_port(port)).items():
         reached[queue] = reached.get(queue, set()) | prefixes
-    return reached
+    return reached | {str(port): {""}}

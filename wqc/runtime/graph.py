@@ -1,6 +1,6 @@
 """The workflow's graph, and where an item goes in it: a pure function of graph and item."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from wqc.patterns.item import Failed, Item, Pattern
@@ -38,30 +38,21 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """An item for a queue. `text` is its data as JSON where that isn't the data it came with."""
+    """An item for a queue, or for the holder of what failed in a node whose `.failed` nobody reads.
 
-    queue: str
+    `text` is its data as JSON where that isn't the data it came with.
+    """
+
+    station: str
+    """The queue, or the node."""
     lane: str
     name: str
     version: str
     inputs: tuple[str, ...] = ()
     """The mergers' inputs that it came through; each makes progress."""
     text: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Stuck:
-    """An item that failed in a pattern node whose `.failed` nobody reads: who has it keeps it."""
-
-    node: str
-    name: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Routed:
-    deliveries: tuple[Delivery, ...]
-    stuck: tuple[Stuck, ...]
+    failure: str = ""
+    """Why it failed in the node."""
 
 
 @dataclass(slots=True)
@@ -84,8 +75,8 @@ class Graph:
         return False
 
     def prefixes(self, port: Port) -> dict[str, set[str]]:
-        """The queues that an item of a port may reach, also through other queues, and what its name then
-        begins with: it gets longer in mergers.
+        """The queues and pattern nodes that an item of a port may reach, also through other queues, and
+        what its name then begins with: it gets longer in mergers.
         """
         reached: dict[str, set[str]] = {}
         self._reach(port, "", reached)
@@ -94,45 +85,77 @@ class Graph:
     def _reach(self, port: Port, prefix: str, reached: dict[str, set[str]]) -> None:
         for reader in self.readers.get(port, ()):
             longer = f"{reader.input}:{prefix}" if reader.input else prefix
-            if reader.pattern is None:
-                reached.setdefault(reader.node, set()).add(longer)
+            reached.setdefault(reader.node, set()).add(longer if reader.pattern is None else prefix)
             for output in self._outputs(reader):
                 self._reach(output, longer, reached)
 
     def _outputs(self, reader: Reader) -> Iterator[Port]:
         return (port for port in self.readers if port.node == reader.node)
 
-    def route(self, ports: Sequence[Port], item: Item) -> Routed:
-        """Every queue that gets the item, in the order of declaration."""
-        deliveries: list[Delivery] = []
-        stuck: list[Stuck] = []
+    def holding(self, ports: Iterable[Port]) -> tuple[str, ...]:
+        """The nodes between these ports and the next queues that may fail an item, and whose `.failed`
+        nobody reads, in the order of declaration.
+        """
+        found: dict[str, None] = {}
         for port in ports:
-            self._walk(port, item, (), None, deliveries, stuck)
-        return Routed(tuple(deliveries), tuple(stuck))
+            for reader in self.readers.get(port, ()):
+                if reader.pattern is None:
+                    continue
+                if reader.pattern.reads_data and not self.is_read(Port(reader.node, FAILED)):
+                    found[reader.node] = None
+                found |= dict.fromkeys(self.holding(self._outputs(reader)))
+        return tuple(found)
+
+    def route(self, ports: Sequence[Port], item: Item) -> tuple[Delivery, ...]:
+        """Everyone who gets the item, in the order of declaration."""
+        deliveries: list[Delivery] = []
+        for port in ports:
+            self._walk(port, item, (), None, deliveries)
+        return tuple(deliveries)
+
+    def fail(self, port: Port, item: Item, reason: str) -> tuple[Delivery, ...]:
+        """As `route`, for an item that failed in a source already; its data says so."""
+        if self.is_read(failed_port(port)):
+            return self.route([failed_port(port)], item)
+        return (Delivery(str(port), "", item.name, item.version, failure=reason),)
+
+    def again(self, node: str, item: Item) -> tuple[Delivery, ...]:
+        """As `route`, for an item that failed in a pattern node and enters it once more."""
+        deliveries: list[Delivery] = []
+        for readers in self.readers.values():
+            for reader in readers:
+                if reader.node == node and reader.pattern:
+                    self._pass(reader, reader.pattern, item, (), None, deliveries)
+        return tuple(deliveries)
 
     def _walk(
-        self,
-        port: Port,
-        item: Item,
-        inputs: tuple[str, ...],
-        text: str | None,
-        deliveries: list[Delivery],
-        stuck: list[Stuck],
+        self, port: Port, item: Item, inputs: tuple[str, ...], text: str | None, found: list[Delivery]
     ) -> None:
         for reader in self.readers.get(port, ()):
             through = (*inputs, reader.input) if reader.input else inputs
-            if reader.pattern is None:
-                deliveries.append(Delivery(reader.node, reader.lane, item.name, item.version, through, text))
-                continue
-            verdict = reader.pattern.route(item)
-            if isinstance(verdict, Failed):
-                failed = Port(reader.node, FAILED)
-                if self.is_read(failed):
-                    data = failure_text(item, verdict.reason)
-                    told = Item(item.name, item.version, data.value)
-                    self._walk(failed, told, through, data.text, deliveries, stuck)
-                else:
-                    stuck.append(Stuck(reader.node, item.name, verdict.reason))
-                continue
+            if reader.pattern:
+                self._pass(reader, reader.pattern, item, through, text, found)
+            else:
+                found.append(Delivery(reader.node, reader.lane, item.name, item.version, through, text))
+
+    def _pass(
+        self,
+        reader: Reader,
+        pattern: Pattern,
+        item: Item,
+        inputs: tuple[str, ...],
+        text: str | None,
+        found: list[Delivery],
+    ) -> None:
+        verdict = pattern.route(item)
+        if not isinstance(verdict, Failed):
             for sent in verdict:
-                self._walk(Port(reader.node, sent.output), sent.item, through, text, deliveries, stuck)
+                self._walk(Port(reader.node, sent.output), sent.item, inputs, text, found)
+            return
+        failed = Port(reader.node, FAILED)
+        if self.is_read(failed):
+            data = failure_text(item, verdict.reason)
+            self._walk(failed, Item(item.name, item.version, data.value), inputs, data.text, found)
+        else:
+            held = Delivery(reader.node, "", item.name, item.version, inputs, text, verdict.reason)
+            found.append(held)

@@ -1,18 +1,25 @@
-"""A queue's items that failed for good: each is held by its last Job until a person decides."""
+"""Items that failed for good: each is held by its last Job until a person decides."""
 
 import time
 from collections.abc import Callable, Collection
 
-from wqc.runtime.book import Attempts, Book
+from wqc.runtime.book import Attempts, Book, Stage
 from wqc.runtime.ledger import Ledger
+from wqc.runtime.status import Failure
+
+MESSAGE_SHOWN = 400
+"""Characters of a failed worker's message."""
 
 
 class Held:
-    """`changed` is called when there is something to do."""
+    """`renew` begins another try at an item. `changed` is called when there is something to do."""
 
-    def __init__(self, book: Book, ledger: Ledger, changed: Callable[[], None]) -> None:
+    def __init__(
+        self, book: Book, ledger: Ledger, renew: Callable[[Attempts], None], changed: Callable[[], None]
+    ) -> None:
         self._book = book
         self._ledger = ledger
+        self._renew = renew
         self._changed = changed
 
     def find(self, items: Collection[str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -22,21 +29,26 @@ class Held:
         return tuple(job.job for job in dead), tuple(item for item in items or () if item not in names)
 
     def retry(self, jobs: Collection[str]) -> int:
-        """Begin a new round after each of these Jobs; how many have not begun yet."""
-        for attempts in self._of(jobs, self._book.at("dead")):
-            attempts.renewed = attempts.latest.job
-            attempts.due = time.monotonic()
-            self._book.move(attempts, "retry")
+        """Try the items of these Jobs again; for how many the Job must still be there."""
+        for attempts in self._of(jobs, "dead"):
+            self._renew(attempts)
             self._changed()
-        return len(self._of(jobs, self._book.at("retry")))
+        return len(self._of(jobs, "retry", "handing", "recording"))
 
     def discard(self, jobs: Collection[str]) -> int:
         """Record the items of these Jobs as they are; how many aren't recorded yet."""
-        for attempts in self._of(jobs, self._book.at("dead")):
+        for attempts in self._of(jobs, "dead"):
             self._ledger.add(attempts.key, time.monotonic())
             self._book.move(attempts, "recording")
             self._changed()
-        return len(self._of(jobs, self._book.at("recording")))
+        return len(self._of(jobs, "recording"))
 
-    def _of(self, jobs: Collection[str], among: list[Attempts]) -> list[Attempts]:
-        return [attempts for attempts in among if attempts.latest.job in jobs]
+    def _of(self, jobs: Collection[str], *stages: Stage) -> list[Attempts]:
+        found = [attempts for stage in stages for attempts in self._book.at(stage)]
+        return [attempts for attempts in found if attempts.latest.job in jobs]
+
+
+def failure(attempts: Attempts) -> Failure:
+    """What people see of a held item."""
+    job = attempts.latest
+    return Failure(job.name, attempts.reason, job.job, (job.message or "")[-MESSAGE_SHOWN:])

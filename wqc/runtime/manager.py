@@ -3,8 +3,8 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeVar
 
 from wqc.contract.names import object_name
 from wqc.patterns.item import Item
@@ -12,7 +12,8 @@ from wqc.runtime.announcer import announce
 from wqc.runtime.desk import Desk
 from wqc.runtime.feed import Feed
 from wqc.runtime.forgetting import Forgetting
-from wqc.runtime.graph import FAILED, Port
+from wqc.runtime.graph import FAILED, Delivery, Port, failed_port
+from wqc.runtime.holder import Holder, fails_in
 from wqc.runtime.ledger import Ledger
 from wqc.runtime.logs import log
 from wqc.runtime.origin import Offer, Origin
@@ -22,7 +23,7 @@ from wqc.runtime.queue import Queue
 from wqc.runtime.reporter import report
 from wqc.runtime.rollout import Rollout
 from wqc.runtime.settings import read_queue_settings
-from wqc.runtime.sources.source import Source
+from wqc.runtime.sources.source import HoldingSource, Source
 from wqc.runtime.status import SourceStatus, Status
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.state import StateStore
@@ -30,6 +31,8 @@ from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed, Refused, U
 from wqc.runtime.templates import Templates
 from wqc.runtime.text import decode
 from wqc.runtime.workflow import Workflow
+
+T = TypeVar("T")
 
 
 class Manager:
@@ -48,21 +51,28 @@ class Manager:
         self._sources = sources
         self._periods = periods
         self._queues: dict[str, Queue] = {}
+        self._holders: dict[str, Holder] = {}
+        """By the node whose failed items it holds."""
+        self._stations: dict[str, Queue | Holder] = {}
+        """Wherever items come to rest: both of these."""
         self._feeds: list[Feed] = []
         self._listed = asyncio.Event()
 
     async def run(self) -> None:
         """Raises LookupError or ValueError for queues without usable settings."""
         for name in self._workflow.queues:
-            self._queues[name] = await self._patiently(name)
+            self._queues[name] = await self._patiently(name, self._queue)
+        for node in self._holding():
+            self._holders[node] = await self._patiently(node, self._holder)
+        self._stations = {**self._queues, **self._holders}
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._watch())
-            desk = Desk(self._state, self._queues, self._periods)
+            desk = Desk(self._state, self._queues, self._holders, self._periods)
             tasks.create_task(desk.run())
             await desk.opened.wait()
             await self._listed.wait()
-            await asyncio.gather(*(queue.load() for queue in self._queues.values()))
-            keys = {name: queue.key for name, queue in self._queues.items()}
+            await asyncio.gather(*(station.load() for station in self._stations.values()))
+            keys = {name: station.key for name, station in self._stations.items()}
             forgetting = Forgetting(self._graph, self._sources, keys, self._periods.forget)
             for port, source in self._sources.items():
                 feed = Feed(
@@ -73,12 +83,13 @@ class Manager:
                     self._withdraw,
                     self._look_again,
                     forgetting.compared,
+                    self._held_up([port]),
                     self._periods,
                 )
                 self._feeds.append(feed)
                 tasks.create_task(feed.run())
-            for queue in self._queues.values():
-                tasks.create_task(queue.run())
+            for station in self._stations.values():
+                tasks.create_task(station.run())
             tasks.create_task(self._forget(forgetting))
             periods = self._periods
             tasks.create_task(announce(self._store, self.status, periods.report, periods.announce))
@@ -88,22 +99,58 @@ class Manager:
         return Status(
             tuple(SourceStatus(str(feed.port), feed.problem) for feed in self._feeds),
             tuple(queue.status() for queue in self._queues.values()),
-            tuple(
-                chain(*(each.stuck for each in self._feeds), *(each.stuck for each in self._queues.values()))
-            ),
+            tuple(holder.status() for holder in self._holders.values()),
             idle=len(self._feeds) == len(self._sources)
             and all(feed.settled for feed in self._feeds)
-            and all(queue.idle for queue in self._queues.values()),
+            and all(station.idle for station in self._stations.values()),
         )
 
-    async def _patiently(self, name: str) -> Queue:
+    def _holding(self) -> list[str]:
+        """The nodes whose failed items are held: nobody reads them."""
+        ports = [*self._sources, *(port for queue in self._queues for port in self._outputs(queue))]
+        sources = [
+            str(port)
+            for port, source in self._sources.items()
+            if isinstance(source, HoldingSource) and not self._graph.is_read(failed_port(port))
+        ]
+        return [*sources, *self._graph.holding(ports)]
+
+    def _outputs(self, queue: str) -> list[Port]:
+        lanes = ["", *(lane for lane in self._workflow.queues[queue] if lane)]
+        return [each for lane in lanes for each in (Port(queue, lane), failed_port(Port(queue, lane)))]
+
+    def _held_up(self, ports: Sequence[Port]) -> Callable[[], str]:
+        """Why nothing more may come from these ports: who should hold what fails after them has no room."""
+        nodes = [*self._graph.holding(ports), *map(str, ports)]
+
+        def why() -> str:
+            return next((each.full for node in nodes if (each := self._holders.get(node)) and each.full), "")
+
+        return why
+
+    async def _patiently(self, name: str, make: Callable[[str], Awaitable[T]]) -> T:
         pause = Pause(name, self._periods)
         while True:
             try:
-                return await self._queue(name)
+                return await make(name)
             except Refused as refused:
                 pause.refused(refused)
                 await asyncio.sleep(max(0.0, pause.until - time.monotonic()))
+
+    async def _holder(self, node: str) -> Holder:
+        owner = await self._store.holds(node)
+        prefix = object_name(self._workflow.name, node)
+        ledger = Ledger(node, prefix, self._store, self._periods.flush)
+        return Holder(
+            self._workflow.name,
+            node,
+            owner,
+            self._store,
+            ledger,
+            self._periods,
+            self._again,
+            self._look_again,
+        )
 
     async def _queue(self, name: str) -> Queue:
         files = await self._store.files(name)
@@ -113,9 +160,7 @@ class Manager:
         templates = Templates(name, files.job, self._store)
         lanes = [lane.name for lane in settings.lanes]
         prefix = object_name(self._workflow.name, name)
-        ports = [Port(name, FAILED)] + [
-            Port(name, f"{lane}.{FAILED}") for lane in self._workflow.queues[name]
-        ]
+        ports = self._outputs(name)
         return Queue(
             self._workflow.name,
             settings,
@@ -126,68 +171,85 @@ class Manager:
             Ledger(name, prefix, self._store, self._periods.flush),
             self._periods,
             self._hand_on,
-            any(map(self._graph.is_read, ports)),
+            any(self._graph.is_read(port) for port in ports if port.output.endswith(FAILED)),
+            self._held_up(ports),
         )
 
     async def _watch(self) -> None:
         async for change in self._store.changes():
             match change:
                 case Listed(jobs):
-                    for name, queue in self._queues.items():
-                        queue.learn(Listed(tuple(job for job in jobs if job.queue == name)))
+                    for name, station in self._stations.items():
+                        station.learn(Listed(tuple(job for job in jobs if job.queue == name)))
                     self._listed.set()
                 case Changed(job):
-                    if job.queue in self._queues:
-                        self._queues[job.queue].learn(change)
+                    if job.queue in self._stations:
+                        self._stations[job.queue].learn(change)
                 case Gone():
-                    for queue in self._queues.values():
-                        queue.learn(change)
+                    for station in self._stations.values():
+                        station.learn(change)
                 case Unsure(reason):
                     log(logging.WARNING, "jobs can't be watched", reason=reason)
-                    for queue in self._queues.values():
-                        queue.doubt()
+                    for station in self._stations.values():
+                        station.doubt()
 
     # --- items on their way ---
 
-    def _deliver(self, port: Port, item: Item, origin: Origin) -> None:
-        self._route([port], item, origin)
+    def _deliver(self, port: Port, item: Item, origin: Origin, failure: str) -> None:
+        if failure:
+            self._send(self._graph.fail(port, item, failure), origin)
+        else:
+            self._send(self._graph.route([port], item), origin)
 
     def _hand_on(self, ports: Sequence[Port], job: Job, data: str, complete: Callable[[], None]) -> Origin:
-        async def fetch() -> str:
-            return data
-
-        origin = Origin(fetch, is_open=lambda: True, complete=complete)
+        origin = _of_job(data, complete)
         reads_data = any(map(self._graph.reads_data, ports))
-        self._route(ports, Item(job.name, job.version, decode(data) if reads_data else None), origin)
+        item = Item(job.name, job.version, decode(data) if reads_data else None)
+        self._send(self._graph.route(ports, item), origin)
         return origin
 
-    def _route(self, ports: Sequence[Port], item: Item, origin: Origin) -> None:
-        routed = self._graph.route(ports, item)
-        for stuck in routed.stuck:
-            log(logging.WARNING, "item failed", node=stuck.node, item=stuck.name, reason=stuck.reason)
-        origin.stuck = routed.stuck
-        origin.offers = [Offer(delivery, origin) for delivery in routed.deliveries]
+    def _again(self, node: str, job: Job, complete: Callable[[], None]) -> Origin | str:
+        item = Item(job.name, job.version, decode(job.data))
+        port = next((port for port in self._sources if str(port) == node), None)
+        deliveries = self._graph.fail(port, item, job.reason) if port else self._graph.again(node, item)
+        if failure := fails_in(node, deliveries):
+            return failure
+        origin = _of_job(job.data, complete)
+        self._send(deliveries, origin)
+        return origin
+
+    def _send(self, deliveries: Sequence[Delivery], origin: Origin) -> None:
+        origin.offers = [Offer(delivery, origin) for delivery in deliveries]
         origin.left = len(origin.offers)
         if not origin.offers:
             origin.settle()
         for offer in list(origin.offers):
-            self._queues[offer.delivery.queue].offer(offer)
+            self._stations[offer.delivery.station].offer(offer)
 
     def _look_again(self) -> None:
         """What could not be started while its source failed can be now."""
-        for queue in self._queues.values():
-            queue.look_again()
+        for station in self._stations.values():
+            station.look_again()
 
     async def _forget(self, forgetting: Forgetting) -> None:
         while True:
             await asyncio.sleep(self._periods.forget / 100)
             listings = {feed.port: feed.listing for feed in self._feeds}
-            for name, queue in self._queues.items():
-                keys = forgetting.due(name, queue.recorded, listings, time.monotonic())
+            for name, station in self._stations.items():
+                keys = forgetting.due(name, station.recorded, listings, time.monotonic())
                 if keys:
-                    queue.forget(keys)
+                    station.forget(keys)
 
     def _withdraw(self, origin: Origin) -> None:
         for offer in origin.offers:
             if not offer.taken:
-                self._queues[offer.delivery.queue].withdraw(offer)
+                self._stations[offer.delivery.station].withdraw(offer)
+
+
+def _of_job(data: str, complete: Callable[[], None]) -> Origin:
+    """A finished Job's item, or one that it holds; a Job doesn't change its mind."""
+
+    async def fetch() -> str:
+        return data
+
+    return Origin(fetch, is_open=lambda: True, complete=complete)

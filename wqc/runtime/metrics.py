@@ -3,7 +3,6 @@
 https://prometheus.io/docs/instrumenting/exposition_formats/
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -35,7 +34,6 @@ def _families(status: Status, traffic: Traffic) -> Iterator[tuple[str, str, str,
     def queues(measure: Callable[[QueueStatus], float | None]) -> Iterator[Sample]:
         return (Sample({"queue": each.queue}, measure(each)) for each in status.queues)
 
-    stuck = Counter(each.node for each in status.stuck)
     yield (
         "wqc_items",
         "gauge",
@@ -89,10 +87,10 @@ def _families(status: Status, traffic: Traffic) -> Iterator[tuple[str, str, str,
         (Sample({"source": each.source}, not each.problem) for each in status.sources),
     )
     yield (
-        "wqc_stuck_items",
+        "wqc_node_failed_items",
         "gauge",
-        "Items that failed in a pattern node and are held.",
-        (Sample({"node": node}, stuck[node]) for node in sorted(stuck)),
+        "Items that failed in a pattern node or a source, whose .failed nobody reads, and are held.",
+        (Sample({"node": each.node}, each.failed) for each in status.nodes),
     )
     yield (
         "wqc_api_requests_total",

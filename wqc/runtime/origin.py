@@ -1,10 +1,10 @@
-"""Who holds an item on its way through the graph, until every queue that it goes to has it (promise 2)."""
+"""Who holds an item on its way through the graph, until everyone that it goes to has it (promise 2)."""
 
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from wqc.runtime.graph import Delivery, Stuck
+from wqc.runtime.graph import Delivery
 
 
 @dataclass(eq=False, slots=True)
@@ -20,11 +20,10 @@ class Origin:
     is_backlog: bool = False
     """It was there before anybody looked, so it says nothing about how often items arrive."""
     left: int = 0
-    stuck: tuple[Stuck, ...] = ()
     offers: list["Offer"] = field(default_factory=list)
 
     def settle(self) -> None:
-        if self.left == 0 and not self.stuck:
+        if self.left == 0:
             self.offers.clear()
             self.complete()
 
@@ -36,7 +35,7 @@ class Origin:
 
 @dataclass(eq=False, slots=True)
 class Offer:
-    """An item on its way to one queue."""
+    """An item on its way to one queue, or to the holder of a node's failed items."""
 
     delivery: Delivery
     origin: Origin

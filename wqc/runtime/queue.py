@@ -5,14 +5,15 @@ All state is in the Jobs and the ledger; every step changes nothing the second t
 
 import asyncio
 import time
-from collections.abc import Collection, Set
+from collections.abc import Callable, Collection, Set
 from typing import Any
 
 from wqc.contract.names import item_hash
 from wqc.contract.settings import QueueSettings
 from wqc.runtime.book import Attempts, Book
-from wqc.runtime.graph import Stuck
-from wqc.runtime.held import Held
+from wqc.runtime.bookkeeper import Bookkeeper
+from wqc.runtime.custody import Custody
+from wqc.runtime.held import Held, failure
 from wqc.runtime.judge import HandOn, Judge
 from wqc.runtime.ledger import Ledger
 from wqc.runtime.origin import Offer
@@ -23,15 +24,13 @@ from wqc.runtime.rate import Rate
 from wqc.runtime.recorder import Recorder
 from wqc.runtime.rollout import Rollout
 from wqc.runtime.starter import Starter
-from wqc.runtime.status import Failure, QueueStatus
+from wqc.runtime.status import QueueStatus
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed
 from wqc.runtime.templates import Templates
 from wqc.runtime.waiting import until_set
 
 PAUSED_IN_FILE = "paused in the workflow's file"
-MESSAGE_SHOWN = 400
-"""Characters of a failed worker's message that the status has."""
 
 
 class Queue:
@@ -47,7 +46,9 @@ class Queue:
         periods: Periods,
         hand_on: HandOn,
         failed_is_read: bool,
+        held_up: Callable[[], str],
     ) -> None:
+        """`held_up` says why nothing may be finished, as what comes after it takes no more."""
         self.name = settings.queue
         self._settings = settings
         self._store = store
@@ -55,6 +56,7 @@ class Queue:
         self._templates = templates
         self._rollout = rollout
         self._periods = periods
+        self._held_up = held_up
         self._book = Book()
         self._pause = Pause(self.name, periods)
         """From starting; the recorder's own is from writing."""
@@ -71,7 +73,8 @@ class Queue:
             self._begun,
         )
         self._recorder = Recorder(self.name, settings.keep, store, ledger, self._book, periods)
-        self._changed: dict[bytes, None] = {}
+        self._custody = Custody(self._book, ledger)
+        self._keeper = Bookkeeper(self._book, ledger, self.key, self._has_job)
         self._overdue = Overdue(self._book, store, periods.lost_node)
         self._wake = asyncio.Event()
         self._judge = Judge(
@@ -87,10 +90,9 @@ class Queue:
             self._wake.set,
         )
         self._ledger_loaded = False
-        self._sure = False
         self._paused = False
         self._rate = Rate()
-        self.held = Held(self._book, ledger, self._wake.set)
+        self.held = Held(self._book, ledger, self._renew, self._wake.set)
 
     # --- what others tell it ---
 
@@ -98,7 +100,7 @@ class Queue:
         """An item for this queue. It is taken at once if the queue has it already."""
         key = self.key(offer.delivery.name, offer.delivery.version)
         if key in self._ledger or key in self._book:
-            offer.take()
+            self._custody.has(key, offer)
         else:
             self._starter.arrived(offer)
             self._starter.put(key, offer)
@@ -138,47 +140,28 @@ class Queue:
 
     def learn(self, change: Listed | Changed | Gone) -> None:
         """What the store says of this queue's Jobs."""
-        match change:
-            case Listed(jobs):
-                listed = {job.job for job in jobs}
-                for name in self._book.job_names():
-                    if name not in listed:
-                        self._forget(name)
-                for job in jobs:
-                    self._note(job)
-                self._sure = True
-            case Changed(job):
-                self._note(job)
-            case Gone(name):
-                self._forget(name)
+        self._keeper.learn(change)
         self._wake.set()
 
     def doubt(self) -> None:
         """The store can't say which Jobs there are: start nothing (promise 5)."""
-        self._sure = False
+        self._keeper.sure = False
 
     @property
     def knows(self) -> bool:
         """What is finished and what runs is known; only then can an offer be judged."""
-        return self._sure and self._ledger_loaded
+        return self._keeper.sure and self._ledger_loaded
 
     @property
     def has_judged(self) -> bool:
         """All that it was told about is judged: it is known which items are held."""
-        return self.knows and not self._changed
+        return self.knows and self._keeper.has_judged
 
     @property
     def idle(self) -> bool:
         """Nothing is left to do about the items that it has."""
-        unfinished = self._book.count("active", "stray", "retry", "recording", "finishing")
-        handing = any(not _is_held(attempts) for attempts in self._book.at("handing"))
-        return self.has_judged and not (unfinished or handing or self._starter.waiting)
-
-    @property
-    def stuck(self) -> list[Stuck]:
-        """Finished items that failed in a pattern node after this queue; their Jobs hold them."""
-        origins = [attempts.origin for attempts in self._book.at("handing")]
-        return [stuck for origin in origins if origin for stuck in origin.stuck]
+        unfinished = self._book.count("active", "stray", "retry", "handing", "recording", "finishing")
+        return self.has_judged and not (unfinished or self._starter.waiting)
 
     def status(self) -> QueueStatus:
         dead = self._book.at("dead")
@@ -201,7 +184,7 @@ class Queue:
             or self._recorder.pause.reason
             or self._starter.problem(),
             knows=self.knows,
-            failures=tuple(map(_failure, dead[-10:])),
+            failures=tuple(map(failure, dead[-10:])),
         )
 
     # --- the loop ---
@@ -210,7 +193,7 @@ class Queue:
         while True:
             await until_set(self._wake, self._until_next())
             self._wake.clear()
-            if self._sure:
+            if self._keeper.sure:
                 await self._step()
 
     async def load(self) -> None:
@@ -245,33 +228,27 @@ class Queue:
 
     # --- Jobs ---
 
-    def _note(self, job: Job) -> None:
-        key = self.key(job.name, job.version)
-        self._book.note(key, job)
-        self._changed[key] = None
+    def _has_job(self, key: bytes) -> None:
         offer = self._starter.discard(key)
         if offer:
-            offer.take()
+            self._custody.has(key, offer)
 
-    def _begun(self, job: Job) -> None:
+    def _begun(self, job: Job, offer: Offer | None) -> None:
         """Judged at once: what is started must not be started a second time."""
-        self._note(job)
-        attempts = self._book.get(self.key(job.name, job.version))
-        if attempts:
-            self._judge.judge(attempts)
+        attempts = self._keeper.note(job)
+        if offer:
+            self._custody.has(attempts.key, offer)
+        self._judge.judge(attempts)
 
-    def _forget(self, job: str) -> None:
-        key = self._book.forget(job, self._ledger)
-        if key:
-            self._changed[key] = None
+    def _renew(self, attempts: Attempts) -> None:
+        """A person wants a new round."""
+        attempts.renewed = attempts.latest.job
+        attempts.due = time.monotonic()
+        self._book.move(attempts, "retry")
 
     async def _review(self) -> None:
-        while self._changed:
-            key = next(iter(self._changed))
-            del self._changed[key]
-            attempts = self._book.get(key)
-            if attempts:
-                self._judge.judge(attempts)
+        for attempts in self._keeper.changed():
+            self._judge.judge(attempts)
         if self._recorder.pause.over:
             for attempts in await self._overdue.supersede():
                 self._judge.judge(attempts)
@@ -287,7 +264,7 @@ class Queue:
                     self._judge.retry_later(attempts, "a later attempt's Job was deleted", 1)
 
     def _blocked(self) -> str:
-        if not self._sure:
+        if not self._keeper.sure:
             return "its Jobs can't be listed"
         if not self._ledger_loaded:
             return "its ledger isn't read"
@@ -299,14 +276,4 @@ class Queue:
             return f"{self._settings.failed_limit} items failed"
         if self._book.count("handing") >= self._settings.handover:
             return f"{self._settings.handover} finished items wait for their reader"
-        return ""
-
-
-def _is_held(attempts: Attempts) -> bool:
-    """It failed in a pattern node and is with all its other readers: nothing more happens to it."""
-    return bool(attempts.origin and attempts.origin.stuck and not attempts.origin.left)
-
-
-def _failure(attempts: Attempts) -> Failure:
-    job = attempts.latest
-    return Failure(job.name, attempts.reason, job.job, (job.message or "")[-MESSAGE_SHOWN:])
+        return self._held_up()

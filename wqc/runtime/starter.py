@@ -42,7 +42,7 @@ class Starter:
         book: Book,
         pause: Pause,
         periods: Periods,
-        started: Callable[[Job], None],
+        started: Callable[[Job, Offer | None], None],
     ) -> None:
         self._workflow = workflow
         self._settings = settings
@@ -228,8 +228,7 @@ class Starter:
         else:
             self._pause.succeeded()
             self.problems.pop(key, None)
-            self._started(job)
-            offer.take()
+            self._started(job, offer)
 
     async def _again(self, attempts: Attempts, lane: Lane) -> None:
         job = attempts.latest
@@ -254,7 +253,7 @@ class Starter:
         else:
             self._pause.succeeded()
             self.problems.pop(attempts.key, None)
-            self._started(following)
+            self._started(following, None)
 
     async def _create(self, identity: Identity, lane: Lane, text: str) -> Job:
         """Raises ItemTooLarge, ForeignJob, Refused."""

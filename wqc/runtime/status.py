@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import msgspec
 
-from wqc.runtime.graph import Stuck
 from wqc.runtime.text import decode, encode
 
 STATUS = "status"
@@ -59,6 +58,19 @@ class QueueStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeStatus:
+    """A pattern node or a source whose `.failed` nobody reads."""
+
+    node: str
+    failed: int
+    """Items that failed in it and are held."""
+    blocked: str
+    """What keeps it from holding more, for people."""
+    failures: tuple[Failure, ...]
+    """The last of them, at most ten."""
+
+
+@dataclass(frozen=True, slots=True)
 class SourceStatus:
     source: str
     problem: str
@@ -68,8 +80,7 @@ class SourceStatus:
 class Status:
     sources: tuple[SourceStatus, ...]
     queues: tuple[QueueStatus, ...]
-    stuck: tuple[Stuck, ...]
-    """What failed in a pattern node and is held by its source or its queue."""
+    nodes: tuple[NodeStatus, ...]
     idle: bool
     """All that the sources list is worked off, but for what failed."""
 

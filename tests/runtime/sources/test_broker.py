@@ -116,7 +116,8 @@ def test_what_is_not_json_is_kept_and_named_where_nobody_reads_failed(tmp_path: 
         return await until_idle(workflow, tmp_path / "s", files, {"words": BrokerSource(held, "json")})
 
     status = asyncio.run(run())
-    assert [(each.node, each.name) for each in status.stuck] == [("words", "1")]
-    assert status.stuck[0].reason.startswith("it isn't JSON")
-    assert held.held == {"1": b"poison"}
-    assert {job["name"] for job in jobs(tmp_path / "s")} == {"0", "2"}
+    (failed,) = status.nodes[0].failures
+    assert (status.nodes[0].node, failed.item) == ("words", "1")
+    assert failed.reason.startswith("it isn't JSON")
+    assert held.held == {}
+    assert {job["name"] for job in jobs(tmp_path / "s")} == {"0", "1", "2"}

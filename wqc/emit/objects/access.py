@@ -2,13 +2,11 @@
 
 from dataclasses import dataclass, replace
 
-from wqc.contract.names import STATE, object_name
+from wqc.contract.names import MANAGER, STATE, object_name
 from wqc.emit.objects.metadata import Metadata, of_workflow
 from wqc.emit.objects.workers import SERVICE_ACCOUNT
 from wqc.model.nodes import Queue
 from wqc.model.workflow import Workflow
-
-MANAGER = "manager"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +39,7 @@ def access_file(workflow: Workflow, has_manager: bool) -> AccessFile:
 def _rules(workflow: Workflow) -> tuple[Rule, ...]:
     queues = [node for node in workflow.nodes.values() if isinstance(node, Queue)]
     names = [name for queue in queues for name in (queue.name, queue.formerly) if name]
-    own = tuple(object_name(workflow.name, name) for name in names)
+    own = tuple(object_name(workflow.name, name) for name in (*names, MANAGER))
     state = object_name(workflow.name, STATE)
     lease = object_name(workflow.name, MANAGER)
     rules = [
@@ -61,9 +59,15 @@ def _rules(workflow: Workflow) -> tuple[Rule, ...]:
             "configmaps",
             ("create", "delete", "list"),
         ),
-        Rule("the queues' settings, and what isn't in git", "", "configmaps", ("get",), own),
+        Rule(
+            "the queues' settings, what held Jobs belong to, and what isn't in git",
+            "",
+            "configmaps",
+            ("get",),
+            own,
+        ),
         Rule("", "", "configmaps", ("get", "patch", "watch"), (state,)),
         Rule("one manager at a time", "coordination.k8s.io", "leases", ("create",)),
         Rule("", "coordination.k8s.io", "leases", ("get", "update"), (lease,)),
     ]
-    return tuple(rule for rule in rules if rule.names or rule.verbs != ("get",))
+    return tuple(rules)

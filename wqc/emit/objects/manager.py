@@ -4,10 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from wqc.contract.names import object_name
+from wqc.contract.names import MANAGER, object_name
 from wqc.contract.pod import MANAGER_PORT, PROGRAM, SETTINGS_FOLDER
 from wqc.emit.objects import credentials
-from wqc.emit.objects.access import MANAGER
 from wqc.emit.objects.containers import (
     Container,
     Probe,

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 Phase = Literal["active", "succeeded", "failed", "lost"]
-"""`failed`: a container started and failed. `lost`: the Job is over and none did; the item isn't to blame."""
+"""`failed`: a container started and failed, or the Job only holds an item that failed.
+`lost`: the Job is over and none did; the item isn't to blame.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,8 @@ class Job:
     """Which template it is made from."""
     reason: str = ""
     """Why it failed or was lost, for people."""
+    held: bool = False
+    """It never runs: it holds an item that no worker can have."""
     done: bool = False
     deleting: bool = False
     resource_version: str = ""

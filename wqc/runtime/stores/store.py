@@ -82,6 +82,14 @@ class JobStore(Protocol):
         """Raises also LookupError: the queue has none."""
         ...
 
+    async def holds(self, node: str) -> dict[str, Any]:
+        """The object to which Jobs belong that hold what failed in a pattern node.
+
+        To be called before `changes`; from then on the node has Jobs and segments as a queue has. Raises also
+        LookupError.
+        """
+        ...
+
     async def take_over(self, queue: str, former: str) -> None:
         """What the queue had under its former name, Jobs and segments, is the queue's from now on.
 

@@ -8,6 +8,7 @@ from wqc.contract.names import (
     ITEM_ANNOTATION,
     LANE_LABEL,
     QUEUE_LABEL,
+    REASON_ANNOTATION,
     SUPERSEDED_LABEL,
     TEMPLATE_LABEL,
 )
@@ -72,9 +73,12 @@ def read_job(found: JobObject, last: Ending | None) -> Job:
     labels, annotations = metadata.labels or {}, metadata.annotations or {}
     identity = read_identity(annotations.get(ITEM_ANNOTATION, ""))
     over = finished_condition(found)
+    held = annotations.get(REASON_ANNOTATION)
     phase: Phase = "active"
     reason, message, exit_code = "", None, None
-    if over and over.type == "Complete":
+    if held is not None:
+        phase, reason = "failed", held
+    elif over and over.type == "Complete":
         phase = "succeeded"
         exit_code = 0
         message = last.message if last and last.exit_code == 0 else None
@@ -104,10 +108,16 @@ def read_job(found: JobObject, last: Ending | None) -> Job:
         message=message,
         template=labels.get(TEMPLATE_LABEL, ""),
         reason=reason,
+        held=held is not None,
         done=DONE_LABEL in labels,
         deleting=metadata.deletion_timestamp is not None,
         resource_version=metadata.resource_version,
     )
+
+
+def is_held(found: JobObject) -> bool:
+    """It only holds an item, and never has a pod."""
+    return REASON_ANNOTATION in (found.metadata.annotations or {})
 
 
 def finished_condition(found: JobObject) -> Condition | None:

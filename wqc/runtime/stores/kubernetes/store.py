@@ -13,6 +13,7 @@ from wqc.contract.names import (
     DONE_LABEL,
     LANE_LABEL,
     LEDGER_LABEL,
+    MANAGER,
     QUEUE_LABEL,
     SUPERSEDED_LABEL,
     TEMPLATE_LABEL,
@@ -27,6 +28,7 @@ from wqc.runtime.stores.kubernetes.reading import (
     Ending,
     ending,
     finished_condition,
+    is_held,
     read_job,
 )
 from wqc.runtime.stores.kubernetes.transport import MERGE_PATCH, ApiError, Transport
@@ -97,6 +99,14 @@ class KubernetesStore:
             raise LookupError(f"the ConfigMap {name} has no settings.yaml and job.yaml")
         owner = self._owners[queue] = _owner(found)
         return QueueFiles(data["settings.yaml"], data["job.yaml"], owner)
+
+    async def holds(self, node: str) -> dict[str, Any]:
+        name = object_name(self._workflow, MANAGER)
+        found = await self._config_map(name)
+        if found is None:
+            raise LookupError(f"there is no ConfigMap {name}; is what wqc built applied?")
+        owner = self._owners[node] = _owner(found)
+        return owner
 
     async def take_over(self, queue: str, former: str) -> None:
         found = await self._config_map(object_name(self._workflow, former))
@@ -176,7 +186,9 @@ class KubernetesStore:
         finished = job.finished or time.time()
 
         def spec() -> dict[str, Any]:
-            """A TTL counts from the Job's end."""
+            """A TTL counts from the Job's end, which for one that holds an item is only now."""
+            if job.held:
+                return {"spec": {"completions": 0, "ttlSecondsAfterFinished": math.ceil(ttl)}}
             return {"spec": {"ttlSecondsAfterFinished": max(0, math.ceil(time.time() - finished + ttl))}}
 
         await self._mark(job, DONE_LABEL, spec)
@@ -257,8 +269,8 @@ class KubernetesStore:
         return await self._transport.ask(method, path, body=body, content_type=content_type)
 
     def owners(self) -> list[dict[str, Any]]:
-        """The queues' objects; an object of theirs together goes away with the last of them."""
-        return list(self._owners.values())
+        """The queues' objects, each once; an object of theirs together goes away with the last of them."""
+        return list({owner["uid"]: owner for owner in self._owners.values()}.values())
 
     # --- the manager's ConfigMaps ---
 
@@ -372,7 +384,8 @@ class KubernetesStore:
         name = found.metadata.name
         done = DONE_LABEL in (found.metadata.labels or {})
         known = self._endings.get(name)
-        if finished_condition(found) and not done and (known is None or known.exit_code is None):
+        has_pod = bool(finished_condition(found)) and not (done or is_held(found))
+        if has_pod and (known is None or known.exit_code is None):
             await self._ask_for_pods(name)
         try:
             job = read_job(found, self._endings.get(name))
@@ -426,7 +439,7 @@ def _owner(found: ConfigMap) -> dict[str, Any]:
 
 
 def _unless_over(found: JobObject) -> JobObject | None:
-    return None if finished_condition(found) else found
+    return None if finished_condition(found) or is_held(found) else found
 
 
 @contextlib.contextmanager

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from wqc.contract.limits import RESULT_BYTES
-from wqc.contract.names import ITEM_ANNOTATION, LANE_LABEL, QUEUE_LABEL, TEMPLATE_LABEL
+from wqc.contract.names import ITEM_ANNOTATION, LANE_LABEL, QUEUE_LABEL, REASON_ANNOTATION, TEMPLATE_LABEL
 from wqc.runtime.attempt import FIELDS_FOLDER, annotation_of, item_files, read_identity
 from wqc.runtime.logs import log
 from wqc.runtime.stores.job import Job
@@ -77,6 +77,9 @@ class LocalStore:
     async def files(self, queue: str) -> QueueFiles:
         return self._files[queue]
 
+    async def holds(self, node: str) -> dict[str, Any]:
+        return {"kind": "ConfigMap", "name": node, "uid": ""}
+
     async def take_over(self, queue: str, former: str) -> None:
         self._heirs[former] = queue
 
@@ -98,7 +101,7 @@ class LocalStore:
             raise AlreadyExists(name)
         try:
             self._lay_out(folder, manifest, queue)
-            return await self._run(folder)
+            return await self._begin(folder)
         except OSError as error:
             raise Refused(f"the Job can't be started here: {error.strerror}") from None
         except NotRunnable as error:
@@ -191,13 +194,18 @@ class LocalStore:
             for file in item_files(pod):
                 text = annotations[annotation_of(file)]
                 (fresh.item / file["path"]).write_bytes(text.encode())
-            fresh.script.write_text(script(pod, folder, queue, self._stand_ins))
+            if not _is_held(manifest):
+                fresh.script.write_text(script(pod, folder, queue, self._stand_ins))
             durable.write(fresh.job, json.dumps({"created": time.time(), "job": manifest}).encode())
             fresh.path.rename(folder.path)
             durable.sync_folder(self._jobs)
         except OSError:
             shutil.rmtree(fresh.path, ignore_errors=True)
             raise
+
+    async def _begin(self, folder: JobFolder) -> Job:
+        job = self._read(folder, runs=False)
+        return job if job.held else await self._run(folder)
 
     async def _run(self, folder: JobFolder) -> Job:
         self._processes[folder.path.name] = await process.start(folder)
@@ -212,7 +220,7 @@ class LocalStore:
             self._mind(folder, self._watch(folder))
             return self._read(folder, runs=True)
         elif not process.was_started(folder):
-            return await self._run(folder)
+            return await self._begin(folder)
         return self._read(folder, runs=False)
 
     def _read(self, folder: JobFolder, runs: bool) -> Job:
@@ -272,7 +280,15 @@ def _read(folder: JobFolder, runs: bool) -> Job:
         superseded=folder.superseded.exists(),
         done=folder.done.exists(),
     )
+    if _is_held(saved["job"]):
+        reason = metadata["annotations"][REASON_ANNOTATION]
+        return replace(job, held=True, phase="failed", reason=reason, finished=job.created)
     return job if runs else _ended(folder, job)
+
+
+def _is_held(manifest: dict[str, Any]) -> bool:
+    """It only holds an item, and never runs."""
+    return REASON_ANNOTATION in manifest["metadata"]["annotations"]
 
 
 def _ended(folder: JobFolder, job: Job) -> Job:

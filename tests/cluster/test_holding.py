@@ -1,0 +1,103 @@
+"""An item that fails in a filter is held by a suspended Job, and goes on once the filter is mended."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from cluster.client import Client
+from cluster.deployed import Deployed
+from support.command import wqc
+from support.localrun import job_template, queue_files
+
+PROGRAM = '''"""The manager of the workflow hold. wqc made it from hold.wq: edit that file, not this one."""
+from wqc.runtime import Workflow
+
+workflow = Workflow("hold")
+names = workflow.source("names")
+large = workflow.filter("large", names, where="{where}")
+work = workflow.queue("work", large)
+
+if __name__ == "__main__":
+    workflow.run()
+'''
+PERIODS = "backoff=0.2 backoff_limit=1 flush=0.5 listing=0.5 refused=0.1 lease=6 report=0.3"
+BROKEN, MENDED = "item.data.size > 1", "has(item.data.width) || item.data.size > 1"
+ITEMS = {"good": {"size": 2}, "small": {"size": 0}, "bad": {"width": 3}}
+
+
+def item(job: dict[str, Any]) -> str:
+    name: str = json.loads(job["metadata"]["annotations"]["wqc/item"])["name"]
+    return name
+
+
+def test_held_found_again_and_let_go(simulated_cluster: Client, tmp_path: Path) -> None:
+    files = queue_files("work", "true")
+    deployed = Deployed(
+        simulated_cluster,
+        "hold",
+        tmp_path,
+        PROGRAM.format(where=BROKEN),
+        {
+            "names/source.yaml": yaml.safe_dump(
+                {"source": "names", "kind": "items", "options": {"items": ITEMS}}
+            )
+        },
+        {
+            "hold-manager": {},
+            "hold-work": {"settings.yaml": files.settings, "job.yaml": job_template("true")},
+        },
+        PERIODS,
+    )
+    kubeconfig = str(simulated_cluster.kubeconfig)
+
+    def of(queue: str) -> list[dict[str, Any]]:
+        return [job for job in deployed.jobs() if job["metadata"]["labels"]["wqc/queue"] == queue]
+
+    def until(holds: Callable[[], bool]) -> None:
+        end = time.monotonic() + 120
+        while not holds():
+            assert time.monotonic() < end, deployed.log.read_text()[-4000:]
+            time.sleep(0.2)
+
+    def says(text: str) -> bool:
+        return text in wqc("status", "-n", "hold", folder=tmp_path, KUBECONFIG=kubeconfig).out
+
+    manager = deployed.start()
+    try:
+        until(lambda: says('large: bad failed: where: NOT_FOUND: Key not found in map : "size"\n'))
+        until(lambda: len(of("work")) == 1)
+        (held,) = of("large")
+        assert item(held) == "bad"
+        assert [each["name"] for each in held["metadata"]["ownerReferences"]] == ["hold-manager"]
+        assert [each["type"] for each in held["status"]["conditions"]] == ["Suspended"]
+        # a manager that dies finds it again
+        manager.kill()
+        manager.wait()
+        (tmp_path / "manager.py").write_text(PROGRAM.format(where=MENDED))
+        source = {"source": "names", "kind": "items", "options": {"items": {"good": {"size": 2}}}}
+        (tmp_path / "settings" / "names" / "source.yaml").write_text(yaml.safe_dump(source))
+        manager = deployed.start()
+        until(lambda: deployed.says("/readyz")[0] == 200)
+        until(lambda: says("large: bad failed"))
+        time.sleep(2)
+        assert len(of("work")) == 1, "it waits for a person"
+        asked = wqc("retry", "large", "bad", "-n", "hold", folder=tmp_path, KUBECONFIG=kubeconfig)
+        assert asked.out == "large: 1 item is tried again\n"
+        until(lambda: sorted(map(item, of("work"))) == ["bad", "good"])
+        until(lambda: "wqc/done" in of("large")[0]["metadata"]["labels"])
+        until(lambda: not says("large: bad failed"))
+        until(lambda: "Complete" in [each["type"] for each in of("large")[0]["status"]["conditions"]])
+        refused = wqc("pause", "large", "-n", "hold", folder=tmp_path, KUBECONFIG=kubeconfig)
+        assert refused.err == "wqc: large is no queue: only queues can be paused\n"
+    finally:
+        manager.terminate()
+        manager.wait(timeout=30)
+    selected = {"labelSelector": "wqc/queue=large"}
+    pods = simulated_cluster.request("GET", f"{deployed.core}/pods", **selected).body["items"]
+    assert pods == [], "no pod ever started"
+    handed = of("work")[[item(job) for job in of("work")].index("bad")]
+    assert json.loads(handed["spec"]["template"]["metadata"]["annotations"]["wqc/item"]) == {"width": 3}

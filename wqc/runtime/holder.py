@@ -1,0 +1,280 @@
+"""What failed in one pattern node (or in a source) whose `.failed` nobody reads (promise 14).
+
+Each item is held by a suspended Job of the node's own, from which its origin may let go of it, until a person
+says retry, which is to pass it through the node once more, or discard.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Collection, Set
+from typing import Any
+
+from wqc.contract.limits import FAILED_LIMIT, KEEP
+from wqc.contract.names import held_job_name, item_hash
+from wqc.runtime.attempt import Identity, ItemTooLarge
+from wqc.runtime.book import Attempts, Book
+from wqc.runtime.bookkeeper import Bookkeeper
+from wqc.runtime.custody import Custody
+from wqc.runtime.graph import Delivery
+from wqc.runtime.held import Held, failure
+from wqc.runtime.heldjob import held_job
+from wqc.runtime.ledger import Ledger
+from wqc.runtime.logs import log
+from wqc.runtime.origin import Offer, Origin
+from wqc.runtime.periods import Periods
+from wqc.runtime.recorder import Recorder
+from wqc.runtime.sources.source import SourceError
+from wqc.runtime.status import NodeStatus
+from wqc.runtime.stores.job import Job
+from wqc.runtime.stores.store import AlreadyExists, Changed, ForeignJob, Gone, JobStore, Listed, Refused
+from wqc.runtime.waiting import until_set
+
+Again = Callable[[str, Job, Callable[[], None]], Origin | str]
+"""(the node, the Job that holds the item, what to call when everyone has it). A text: why it fails again."""
+
+
+class Holder:
+    """`opened` is called when there is room again."""
+
+    def __init__(
+        self,
+        workflow: str,
+        node: str,
+        owner: dict[str, Any],
+        store: JobStore,
+        ledger: Ledger,
+        periods: Periods,
+        again: Again,
+        opened: Callable[[], None],
+    ) -> None:
+        self.name = node
+        self._workflow = workflow
+        self._owner = owner
+        self._store = store
+        self._ledger = ledger
+        self._periods = periods
+        self._again = again
+        self._opened = opened
+        self._book = Book()
+        self._keeper = Bookkeeper(self._book, ledger, self.key, self._has_job)
+        self._custody = Custody(self._book, ledger)
+        self._recorder = Recorder(node, KEEP, store, ledger, self._book, periods)
+        self._waiting: dict[bytes, Offer] = {}
+        self._due: dict[bytes, float] = {}
+        """When an item that could not be held is tried again, on the monotonic clock."""
+        self._problems: dict[bytes, str] = {}
+        self._wake = asyncio.Event()
+        self._was_full = False
+        self._loaded = False
+        self.held = Held(self._book, ledger, self._renew, self._wake.set)
+
+    # --- what others tell it ---
+
+    def offer(self, offer: Offer) -> None:
+        """An item that failed in the node."""
+        key = self.key(offer.delivery.name, offer.delivery.version)
+        if key in self._ledger or key in self._book:
+            self._custody.has(key, offer)
+            return
+        reason = offer.delivery.failure
+        log(logging.WARNING, "item failed", node=self.name, item=offer.delivery.name, reason=reason)
+        self._waiting[key] = offer
+        self._wake.set()
+
+    def withdraw(self, offer: Offer) -> None:
+        """The item isn't there any more; if no Job holds it yet, none ever does."""
+        offer.withdrawn = True
+        key = self.key(offer.delivery.name, offer.delivery.version)
+        if self._waiting.get(key) is offer:
+            self._drop(key)
+
+    def look_again(self) -> None:
+        self._wake.set()
+
+    def key(self, name: str, version: str) -> bytes:
+        """What an item is recorded as."""
+        return item_hash(name, version)
+
+    @property
+    def recorded(self) -> Set[bytes]:
+        """The keys of items that nothing is held of any more."""
+        return self._ledger.recorded
+
+    def forget(self, keys: Collection[bytes]) -> None:
+        self._recorder.forget(keys)
+        self._wake.set()
+
+    def learn(self, change: Listed | Changed | Gone) -> None:
+        """What the store says of this node's Jobs."""
+        self._keeper.learn(change)
+        self._wake.set()
+
+    def doubt(self) -> None:
+        self._keeper.sure = False
+
+    # --- what it says ---
+
+    @property
+    def knows(self) -> bool:
+        return self._keeper.sure and self._loaded
+
+    @property
+    def has_judged(self) -> bool:
+        return self.knows and self._keeper.has_judged
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is left to do about the items that it has."""
+        return self.has_judged and not (
+            self._waiting or self._book.count("active", "retry", "handing", "recording", "finishing")
+        )
+
+    @property
+    def full(self) -> str:
+        """Why nothing more may come, for people."""
+        is_full = self._book.count("dead") >= FAILED_LIMIT
+        return f"{self.name} holds {FAILED_LIMIT} failed items" if is_full else ""
+
+    def status(self) -> NodeStatus:
+        dead = self._book.at("dead")
+        blocked = self.full or self._recorder.pause.reason or next(iter(self._problems.values()), "")
+        return NodeStatus(self.name, len(dead), blocked, tuple(map(failure, dead[-10:])))
+
+    # --- the loop ---
+
+    async def load(self) -> None:
+        while not self._loaded:
+            await asyncio.sleep(max(0.0, self._recorder.pause.until - time.monotonic()))
+            await self._recorder.guarded(self._load())
+
+    async def run(self) -> None:
+        while True:
+            await until_set(self._wake, self._until_next())
+            self._wake.clear()
+            if self._keeper.sure:
+                await self._step()
+
+    async def _load(self) -> None:
+        await self._ledger.load()
+        self._loaded = True
+        self._recorder.pause.succeeded()
+
+    async def _step(self) -> None:
+        for attempts in self._keeper.changed():
+            self._judge(attempts)
+        await self._recorder.guarded(self._hold_more())
+        await self._recorder.guarded(self._recorder.record())
+        if self._was_full and not self.full:
+            self._opened()
+        self._was_full = bool(self.full)
+
+    def _until_next(self) -> float | None:
+        now = time.monotonic()
+        times = [self._recorder.pause.until, self._ledger.due() or 0.0, *self._due.values()]
+        coming = [at for at in times if at > now]
+        return max(0.01, min(coming) - now) if coming else None
+
+    # --- one item ---
+
+    def _judge(self, attempts: Attempts) -> None:
+        job = attempts.latest
+        if attempts.stage in ("handing", "recording", "finishing", "over"):
+            return
+        attempts.judged = job
+        if job.done:
+            self._book.move(attempts, "over")
+        elif attempts.key in self._ledger:
+            self._book.move(attempts, "finishing")
+        elif job.phase == "lost":
+            self._book.move(attempts, "retry")  # deleted by hand: what is in memory makes another
+        else:
+            attempts.reason = job.reason
+            self._book.move(attempts, "dead")
+
+    async def _hold_more(self) -> None:
+        """Raises Refused."""
+        for attempts in self._book.at("retry"):
+            job = attempts.latest
+            identity = Identity(job.name, job.version, 0, job.attempt + 1, 0)
+            self._keep(await self._create(identity, job.data, attempts.reason))
+        for key, offer in list(self._waiting.items()):
+            if self.full or not self._recorder.pause.over:
+                return
+            if offer.origin.is_open() and self._due.get(key, 0.0) <= time.monotonic():
+                await self._hold(key, offer)
+
+    async def _hold(self, key: bytes, offer: Offer) -> None:
+        delivery = offer.delivery
+        try:
+            text = await offer.text()
+            if offer.withdrawn:
+                return
+            identity = Identity(delivery.name, delivery.version, 0, 1, 0)
+            job = await self._create(identity, text, delivery.failure)
+        except (SourceError, ItemTooLarge, ForeignJob) as error:
+            self._problems[key] = f"{delivery.name}: {error}"
+            self._due[key] = time.monotonic() + self._periods.backoff
+            return
+        self._drop(key)
+        self._custody.has(self._keep(job).key, offer)
+
+    def _keep(self, job: Job) -> Attempts:
+        self._recorder.pause.succeeded()
+        attempts = self._keeper.note(job)
+        self._judge(attempts)
+        self._wake.set()
+        return attempts
+
+    async def _create(self, identity: Identity, text: str, reason: str) -> Job:
+        """Raises ItemTooLarge, ForeignJob, Refused."""
+        attempt = identity.attempt
+        while True:
+            name = held_job_name(self._workflow, self.name, identity.name, identity.version, attempt)
+            numbered = Identity(identity.name, identity.version, 0, attempt, 0)
+            manifest = held_job(self._owner, self._workflow, self.name, name, numbered, text, reason)
+            try:
+                return await self._store.create(self.name, manifest)
+            except AlreadyExists:
+                existing = await self._store.get(self.name, name)
+            if existing is None:
+                raise Refused(f"the Job {name} was there and is gone")
+            if (existing.name, existing.version) != (identity.name, identity.version):
+                raise ForeignJob(f"the Job {name} is of another item, {existing.name}")
+            if not existing.deleting:
+                return existing
+            attempt += 1
+
+    def _has_job(self, key: bytes) -> None:
+        offer = self._drop(key)
+        if offer:
+            self._custody.has(key, offer)
+
+    def _drop(self, key: bytes) -> Offer | None:
+        """It waits no longer."""
+        self._due.pop(key, None)
+        self._problems.pop(key, None)
+        return self._waiting.pop(key, None)
+
+    def _renew(self, attempts: Attempts) -> None:
+        """Pass the item through the node once more."""
+        job = attempts.latest
+        self._book.move(attempts, "handing")
+
+        def complete() -> None:
+            attempts.origin = None
+            self._book.move(attempts, "recording")
+            self._ledger.add(attempts.key, time.monotonic())
+            self._wake.set()
+
+        outcome = self._again(self.name, job, complete)
+        if isinstance(outcome, str):
+            attempts.reason = outcome
+            self._book.move(attempts, "dead")
+        elif attempts.stage == "handing":
+            attempts.origin = outcome
+
+
+def fails_in(node: str, deliveries: Collection[Delivery]) -> str:
+    """Why an item failed in the node; "" if it didn't."""
+    return next((each.failure for each in deliveries if each.station == node and each.failure), "")
