@@ -1,4 +1,4 @@
-"""A hundred thousand files, made once, in a folder that an S3 server takes for a bucket."""
+"""Servers that are started once for many tests."""
 
 import os
 from collections.abc import Iterator
@@ -6,12 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from support.kafka import Kafka, kafka_server
 from support.s3 import S3, s3_server
 
 
 @pytest.fixture(scope="session")
 def many_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """From `00/holiday-in-the-mountains-00000.mp4` on, empty; the server finds an ETag at each."""
+    """A hundred thousand, in a folder that an S3 server takes for a bucket.
+
+    From `00/holiday-in-the-mountains-00000.mp4` on, empty; the server finds an ETag at each.
+    """
     root = tmp_path_factory.mktemp("buckets") / "many"
     for number in range(100):
         folder = root / f"{number:02}"
@@ -28,4 +32,11 @@ def many_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def store(many_files: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3]:
     with s3_server(many_files.parent, tmp_path_factory.mktemp("s3") / "log") as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
+    """Each test has topics of its own."""
+    with kafka_server(tmp_path_factory.mktemp("kafka")) as running:
         yield running

@@ -241,7 +241,7 @@ SOURCE = BlockType(
         ),
         BlockType(
             "kafka",
-            "The messages of a topic; an item's name is topic-partition-offset, or what a carrier called it.",
+            "The messages of a topic; an item is named topic-partition-offset@id, or as a carrier called it.",
             (
                 _required("brokers", HOST_PORT_LIST, "the brokers to ask first"),
                 _required("topic", Text(r"[a-zA-Z0-9._-]{1,249}", "a topic's name"), "the topic"),

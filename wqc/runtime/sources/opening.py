@@ -78,6 +78,21 @@ def _object_store(options: Options, periods: Periods) -> Source:
     return _spared(ObjectStoreSource(bucket), periods)
 
 
+def _kafka(options: Options, periods: Periods) -> Source:
+    from wqc.runtime.kafka.connection import connection
+    from wqc.runtime.sources.kafka import KafkaBroker, Reading
+
+    is_json = options.word("format", FORMATS) == "json"
+    reading = Reading(
+        options.text("topic"),
+        options.text("group", options.owner),
+        options.word("start", ("earliest", "latest")),
+        b"null" if is_json else b"",
+    )
+    options.value("dedupe")  # the manager's: it knows which names it has had
+    return _broker(KafkaBroker(connection(options), reading, _answer(periods)), options, periods)
+
+
 def _redis_list(options: Options, periods: Periods) -> Source:
     from wqc.runtime.redis.connection import connection
     from wqc.runtime.sources.redis_list import RedisList
@@ -117,6 +132,7 @@ KINDS: Mapping[str, Callable[[Options, Periods], Source]] = {
     "git": _git,
     "http": _http,
     "items": _items,
+    "kafka": _kafka,
     "object_store": _object_store,
     "redis_list": _redis_list,
     "redis_stream": _redis_stream,

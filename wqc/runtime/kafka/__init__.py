@@ -1,0 +1,1 @@
+"""What sources and carriers of the kind `kafka` have in common."""
