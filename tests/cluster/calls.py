@@ -1,19 +1,18 @@
-"""A proxy before the API server that kills who calls it, before or after one chosen call takes effect."""
+"""A proxy before the API server, and somebody in it who meddles with calls and answers."""
 
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import urllib3
 
 from cluster.client import Client
 
-Moment = Literal["before", "after"]
 _PASSED_ON = ("Content-Type", "Retry-After")
 
 
@@ -25,15 +24,27 @@ class Call:
     number: int
 
 
-@dataclass(frozen=True, order=True)
-class Point:
-    """`before`: the server never sees the call. `after`: it does what it says, and nobody hears of it."""
+@dataclass(frozen=True)
+class Reply:
+    """What the caller hears instead of the server; nothing with status 0: the connection ends."""
 
-    call: Call
-    moment: Moment
+    status: int
+    body: bytes = b""
+    headers: dict[str, str] = field(default_factory=dict)
 
-    def __str__(self) -> str:
-        return f"{self.moment} {self.call.kind} {self.call.number}"
+
+class Meddler:
+    """This one lets everything through."""
+
+    def before(self, call: Call) -> Reply | None:
+        """Other than None: the server never sees the call."""
+
+    def after(self, call: Call) -> Reply | None:
+        """Other than None: the server has done it, and this is what its caller hears."""
+
+    def watched(self, call: Call, lines: Iterator[bytes]) -> Iterator[bytes]:
+        """What the caller hears of a watch. A line has its end."""
+        return lines
 
 
 def kind_of(method: str, target: str) -> str:
@@ -49,22 +60,16 @@ def kind_of(method: str, target: str) -> str:
 
 
 class Proxy:
-    """On loopback, without TLS and without asking who calls; it calls the server as `client` does.
+    """On loopback, without TLS and without asking who calls; it calls the server as `client` does."""
 
-    `kill` is called once, when `point` is reached; None only counts.
-    """
-
-    def __init__(self, client: Client, point: Point | None, kill: Callable[[], None]) -> None:
+    def __init__(self, client: Client, meddler: Meddler) -> None:
         self._client = client
-        self._point = point
-        self._kill = kill
         self._lock = threading.Lock()
         self._streams: list[urllib3.BaseHTTPResponse] = []
         trust = client.api.configuration.ssl_ca_cert
         self._pool = urllib3.PoolManager(maxsize=32, ca_certs=trust, retries=False)
         self.counts: Counter[str] = Counter()
-        self.reached = False
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self, meddler))
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True).start()
 
@@ -85,26 +90,23 @@ class Proxy:
             self.counts[kind] += 1
             return Call(kind, self.counts[kind])
 
-    def kills(self, call: Call, moment: Moment) -> bool:
-        """Whether this is the moment; then the caller is dead on return."""
-        with self._lock:
-            if self.reached or self._point != Point(call, moment):
-                return False
-            self.reached = True
-        self._kill()
-        return True
-
     def forward(self, method: str, target: str, body: bytes, content: str) -> urllib3.BaseHTTPResponse:
         headers = {"Content-Type": content, "Accept": "application/json"}
         self._client.api.update_params_for_auth(headers, [], ["BearerToken"], target, method, body)
         url = self._client.api.configuration.host + target
         return self._pool.request(method, url, headers=headers, body=body or None, preload_content=False)
 
-    def follow(self, stream: urllib3.BaseHTTPResponse) -> None:
+    def follow(self, stream: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+        """A watch's lines."""
         self._streams.append(stream)
+        rest = b""
+        while chunk := stream.read1(65536):
+            *whole, rest = (rest + chunk).split(b"\n")
+            for line in whole:
+                yield line + b"\n"
 
 
-def _handler(proxy: Proxy) -> type[BaseHTTPRequestHandler]:
+def _handler(proxy: Proxy, meddler: Meddler) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
@@ -119,34 +121,41 @@ def _handler(proxy: Proxy) -> type[BaseHTTPRequestHandler]:
         def do_call(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             call = proxy.count(self.command, self.path)
-            if proxy.kills(call, "before"):
-                self.close_connection = True
+            if reply := meddler.before(call):
+                self._reply(reply)
                 return
             answer = proxy.forward(self.command, self.path, body, self.headers.get("Content-Type", ""))
             streams = call.kind.startswith("watch") and answer.status == 200
             content = b"" if streams else answer.read()
-            if proxy.kills(call, "after"):
-                self.close_connection = True
+            if reply := meddler.after(call):
+                answer.close()
+                self._reply(reply)
                 return
-            self.send_response(answer.status)
-            for name in _PASSED_ON:
-                if name in answer.headers:
-                    self.send_header(name, answer.headers[name])
+            headers = {name: answer.headers[name] for name in _PASSED_ON if name in answer.headers}
             if streams:
-                self._stream(answer)
+                self._stream(call, answer, headers)
                 return
             answer.release_conn()
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+            self._reply(Reply(answer.status, content, headers))
 
-        def _stream(self, answer: urllib3.BaseHTTPResponse) -> None:
-            proxy.follow(answer)
-            self.send_header("Transfer-Encoding", "chunked")
+        def _reply(self, reply: Reply) -> None:
+            if not reply.status:
+                self.close_connection = True
+                return
+            self._begin(reply.status, reply.headers | {"Content-Length": str(len(reply.body))})
+            self.wfile.write(reply.body)
+
+        def _begin(self, status: int, headers: dict[str, str]) -> None:
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
             self.end_headers()
+
+        def _stream(self, call: Call, answer: urllib3.BaseHTTPResponse, headers: dict[str, str]) -> None:
+            self._begin(200, headers | {"Transfer-Encoding": "chunked"})
             try:
-                while chunk := answer.read1(65536):
-                    self.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
+                for line in meddler.watched(call, proxy.follow(answer)):
+                    self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line))
                 self.wfile.write(b"0\r\n\r\n")
             except (urllib3.exceptions.HTTPError, ValueError):
                 self.close_connection = True  # the watch broke off, and breaks off for the caller too

@@ -36,12 +36,17 @@ def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 
 @pytest.fixture(scope="session")
-def simulated_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+def simulated_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """Its controllers too, and a node where pods finish as their annotations say (stages.yaml)."""
     with running(ControlPlane(tmp_path_factory.mktemp("simulated"))) as control_plane:
         start_controllers(control_plane, *TUNED)
         start_simulated_nodes(control_plane)
-        yield Client(control_plane.kubeconfig)
+        yield control_plane
+
+
+@pytest.fixture(scope="session")
+def simulated_cluster(simulated_plane: ControlPlane) -> Client:
+    return Client(simulated_plane.kubeconfig)
 
 
 @pytest.fixture(scope="session")

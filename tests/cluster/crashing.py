@@ -1,28 +1,20 @@
-"""A run of a workflow whose manager dies at one point, and is started again whenever it has ended."""
+"""A run of a workflow with a meddler before the API server; a manager that ended is started again."""
 
 import base64
 import json
-import multiprocessing
-import os
-import runpy
-import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cache
-from multiprocessing import forkserver
-from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
-from kubernetes.config import kube_config
 
-from cluster.calls import Point, Proxy
+from cluster.calls import Meddler, Proxy
 from cluster.client import Client
 from cluster.control_plane import free_port
+from cluster.forked import start_manager
 from support.localrun import job_template, queue_files
 from wqc.contract.names import item_hash
 from wqc.runtime.ledger import read_segment
@@ -52,18 +44,6 @@ LOOK = 1.0
 """Seconds between two looks; listing whole Jobs is what costs most here."""
 BUSY = 30
 """So often a server is asked that refuses."""
-PRELOADED = ["cluster.crashing", "wqc.runtime", "wqc.runtime.incluster", "wqc.runtime.workflow"]
-
-
-@cache
-def _processes() -> ForkServerContext:
-    """Managers are forked from a process that has their libraries: importing them takes a second."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(PRELOADED)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # of Python 3.11's it is the only way in
-        forkserver.ensure_running()
-    return context
 
 
 @dataclass
@@ -95,16 +75,19 @@ def expected() -> Outcome:
 class Run:
     """In a namespace of its own; the manager reaches the API server through a proxy."""
 
-    def __init__(self, client: Client, namespace: str, folder: Path, point: Point | None) -> None:
+    def __init__(
+        self, client: Client, namespace: str, folder: Path, meddler: Meddler, periods: str = ""
+    ) -> None:
         self._client = client
         self._namespace = namespace
         self._folder = folder
+        self._periods = periods
         self._manager: BaseProcess | None = None
         self.starts = 0
         self.log = folder / "log"
         folder.mkdir(parents=True)
         self._deploy()
-        self.proxy = Proxy(client, point, self._kill)
+        self.proxy = Proxy(client, meddler)
 
     def until_over(self, seconds: float) -> Outcome:
         """Raises TimeoutError."""
@@ -122,7 +105,7 @@ class Run:
                     raise TimeoutError(self.log.read_text()[-4000:])
                 time.sleep(LOOK)
         finally:
-            self._kill()
+            self.kill()
             self.proxy.close()
 
     def _start(self) -> None:
@@ -134,15 +117,12 @@ class Run:
         environment = {
             "KUBECONFIG": str(self._folder / "kubeconfig"),
             "WQC_SETTINGS": str(self._folder / "settings"),
-            "WQC_PERIODS": PERIODS,
+            "WQC_PERIODS": f"{PERIODS} {self._periods}",
             "WQC_PORT": str(free_port()),
         }
-        self._manager = _processes().Process(
-            target=_manage, args=(str(self._folder), environment), daemon=True
-        )
-        self._manager.start()
+        self._manager = start_manager(self._folder, environment)
 
-    def _kill(self) -> None:
+    def kill(self) -> None:
         manager = self._manager
         if manager:
             manager.kill()
@@ -202,12 +182,3 @@ class Run:
             for key in read_segment(Segment(each["metadata"]["name"], content))[1]:
                 found.recorded[names[key]] += 1
         return found
-
-
-def _manage(folder: str, environment: dict[str, str]) -> None:
-    """The generated manager, in a process of its own."""
-    os.environ.update(environment)
-    kube_config.KUBE_CONFIG_DEFAULT_LOCATION = environment["KUBECONFIG"]  # it was read when it was imported
-    log = os.open(Path(folder, "log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    os.dup2(log, 2)
-    runpy.run_path(str(Path(folder, "manager.py")), run_name="__main__")

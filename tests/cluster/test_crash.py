@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from cluster.calls import Call, Point
+from cluster.calls import Call, Meddler
 from cluster.client import Client
 from cluster.crashing import Run, expected
+from cluster.killing import Killer, Point
 
 SAMPLE = 64
 AT_ONCE = 4
@@ -37,20 +38,22 @@ def sample(every: list[Point], count: int) -> list[Point]:
 def test_a_manager_that_dies_at_any_call(
     simulated_cluster: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    undisturbed = Run(simulated_cluster, "crash-none", tmp_path / "none", None)
+    undisturbed = Run(simulated_cluster, "crash-none", tmp_path / "none", Meddler())
     assert undisturbed.until_over(SECONDS) == expected()
     every = points(undisturbed.proxy.counts)
     tried = every if os.environ.get("WQC_CRASH_ALL") else sample(every, SAMPLE)
 
     def failure(number: int, point: Point) -> tuple[Point, bool, str]:
-        run = Run(simulated_cluster, f"crash-{number}", tmp_path / str(number), point)
+        killer = Killer(point)
+        run = Run(simulated_cluster, f"crash-{number}", tmp_path / str(number), killer)
+        killer.kill = run.kill
         try:
             found = run.until_over(SECONDS)
         except Exception:
-            return point, run.proxy.reached, traceback.format_exc()
+            return point, killer.reached, traceback.format_exc()
         return (
             point,
-            run.proxy.reached,
+            killer.reached,
             "" if found == expected() else f"{found}\n{run.log.read_text()[-4000:]}",
         )
 

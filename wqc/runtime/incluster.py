@@ -50,8 +50,12 @@ async def _run(workflow: Workflow) -> None:
     holder = f"{socket.gethostname()}_{uuid4().hex[:8]}"
     name = object_name(workflow.name, "manager")
     lease = Lease(transport, namespace, name, holder, max(1, round(periods.lease)))
-    store = KubernetesStore(transport, namespace, workflow.name, lambda: lease.is_held, periods.patience)
-    state = KubernetesStateStore(transport, namespace, workflow.name, lambda: lease.is_held, store.owners)
+    store = KubernetesStore(
+        transport, namespace, workflow.name, lambda: lease.is_held, periods.patience, periods.audit
+    )
+    state = KubernetesStateStore(
+        transport, namespace, workflow.name, lambda: lease.is_held, store.owners, periods.audit
+    )
     managing = Manager(workflow, store, state, sources, periods)
     loop = asyncio.get_running_loop()
     port = int(os.environ.get("WQC_PORT", MANAGER_PORT))

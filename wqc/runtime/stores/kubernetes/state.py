@@ -22,11 +22,13 @@ class KubernetesStateStore:
         workflow: str,
         may_write: Callable[[], bool] = lambda: True,
         owners: Callable[[], Sequence[dict[str, Any]]] = lambda: (),
+        audit: float = 600.0,
     ) -> None:
         self._transport = transport
         self._workflow = workflow
         self._may_write = may_write
         self._owners = owners
+        self._audit = audit
         self._collection = f"/api/v1/namespaces/{namespace}/configmaps"
         self._name = object_name(workflow, STATE)
         self._path = f"{self._collection}/{self._name}"
@@ -42,7 +44,7 @@ class KubernetesStateStore:
             unsure=lambda reason: None,  # what is written names the version that it is based on
         )
         query = {"fieldSelector": f"metadata.name={self._name}"}
-        following = follow(self._transport, self._collection, query, ConfigMaps, ConfigMap, told)
+        following = follow(self._transport, self._collection, query, ConfigMaps, ConfigMap, told, self._audit)
         self._tasks.append(asyncio.create_task(following))
         while True:
             yield await seen.get()

@@ -56,7 +56,7 @@ CONFLICTS = 5
 
 class KubernetesStore:
     """`may_write` is asked before each write (promise 18). `patience`: after so many seconds without a
-    running container it is asked why.
+    running container it is asked why. `audit`: seconds between two listings at most.
     """
 
     def __init__(
@@ -66,11 +66,13 @@ class KubernetesStore:
         workflow: str,
         may_write: Callable[[], bool],
         patience: float = 10.0,
+        audit: float = 600.0,
     ) -> None:
         self._transport = transport
         self._namespace = namespace
         self._may_write = may_write
         self._workflow = workflow
+        self._audit = audit
         self._jobs_path = f"/apis/batch/v1/namespaces/{namespace}/jobs"
         self._pods_path = f"/api/v1/namespaces/{namespace}/pods"
         self._maps_path = f"/api/v1/namespaces/{namespace}/configmaps"
@@ -130,15 +132,13 @@ class KubernetesStore:
         told_jobs = Followed[JobObject](
             self._begin_listing, self._listed, self._job, self._job_gone, self._unsure
         )
-        self._tasks.append(
-            asyncio.create_task(follow(self._transport, self._pods_path, selector, Pods, Pod, told_pods))
-        )
+        pods_followed = follow(self._transport, self._pods_path, selector, Pods, Pod, told_pods, self._audit)
+        self._tasks.append(asyncio.create_task(pods_followed))
         await pods_listed.wait()
-        self._tasks.append(
-            asyncio.create_task(
-                follow(self._transport, self._jobs_path, selector, Jobs, JobObject, told_jobs)
-            )
+        jobs_followed = follow(
+            self._transport, self._jobs_path, selector, Jobs, JobObject, told_jobs, self._audit
         )
+        self._tasks.append(asyncio.create_task(jobs_followed))
         self._tasks.append(asyncio.create_task(self._warnings.follow()))
         while True:
             change = await self._change(await self._events.get())

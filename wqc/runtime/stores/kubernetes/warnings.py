@@ -1,7 +1,7 @@
 """What only Events say: why a Job gets no pod (quota, admission), and why a pod does not start (mounts)."""
 
 import asyncio
-import contextlib
+import logging
 import re
 import time
 from collections.abc import Callable, Iterable
@@ -10,6 +10,7 @@ from datetime import datetime
 
 import msgspec
 
+from wqc.runtime.logs import log
 from wqc.runtime.stores.kubernetes.objects import ListMetadata, Metadata
 from wqc.runtime.stores.kubernetes.transport import ApiError, Transport
 from wqc.runtime.stores.kubernetes.watching import decoded
@@ -110,12 +111,16 @@ class Warnings:
                 if each.created and time.time() - each.created.timestamp() > self._patience:
                     oldest.setdefault(each.lane, each)
             for each in oldest.values():
-                with contextlib.suppress(ApiError):
-                    await self._ask(each)
+                await self._ask(each)
 
     async def _ask(self, stalled: Stalled) -> None:
         kind, name = ("Pod", stalled.pod) if stalled.pod else ("Job", stalled.job)
-        found = (stalled.pod, await last_warning(self._transport, self._namespace, kind, name))
+        try:
+            why = await last_warning(self._transport, self._namespace, kind, name)
+        except ApiError as error:
+            log(logging.WARNING, "can't ask why nothing runs", job=stalled.job, reason=str(error))
+            return
+        found = (stalled.pod, why)
         if self._found.get(stalled.job, ("", "")) != found:
             self._found[stalled.job] = found
             self._warned(stalled.job)

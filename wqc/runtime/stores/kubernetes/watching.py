@@ -1,9 +1,14 @@
-"""Following all objects of a kind: list in pages, then watch; list anew when the server lost our place."""
+"""Following all objects of a kind: list in pages, then watch; list anew when the server lost our place.
+
+And now and then without a reason: nothing else finds out what a watch left out.
+"""
 
 import asyncio
 import contextlib
 import logging
+import math
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
@@ -17,7 +22,7 @@ from wqc.runtime.stores.kubernetes.transport import ApiError, Transport, lines
 
 PAGE = 500
 WATCH_SECONDS = 300
-"""After so long the server ends a watch; the next one goes on from there."""
+"""After so long at most the server ends a watch; the next one goes on from there."""
 SILENCE = 70.0
 """Bookmarks come each minute: a connection that is silent for longer is dead."""
 LONGEST_PAUSE = 30.0
@@ -57,17 +62,25 @@ async def follow(
     page: type[Page[Object]],
     kind: type[Object],
     told: Followed[Object],
+    audit: float,
 ) -> None:
-    """Never returns."""
+    """Never returns. `audit`: seconds between two listings at most."""
     pause = 0.0
     while True:
         try:
             told.begin()
             found, version = await _list(transport, path, query, page)
+            audit_at = time.monotonic() + audit
+            watch = await _open(transport, path, query, version, audit)
+            # not before: who can't watch what there is doesn't know it for long
             told.listed(found)
             pause = 0.0
             while True:
-                version = await _watch(transport, path, query, version, kind, told)
+                version = await _read(transport, watch, path, version, kind, told)
+                left = audit_at - time.monotonic()
+                if left <= 0:
+                    break
+                watch = await _open(transport, path, query, version, left)
         except ApiError as error:
             if error.status == 410:
                 continue
@@ -92,26 +105,32 @@ async def _list(
             return found, answer.metadata.resource_version
 
 
-async def _watch(
-    transport: Transport,
-    path: str,
-    query: Mapping[str, str],
-    version: str,
-    kind: type[Object],
-    told: Followed[Object],
-) -> str:
-    """Until the server ends it; the version to go on from. Raises ApiError."""
+async def _open(
+    transport: Transport, path: str, query: Mapping[str, str], version: str, seconds: float
+) -> urllib3.BaseHTTPResponse:
+    """A watch from `version` on. Raises ApiError."""
     asked = {
         **query,
         "watch": "true",
         "allowWatchBookmarks": "true",
         "resourceVersion": version,
-        "timeoutSeconds": str(WATCH_SECONDS),
+        "timeoutSeconds": str(math.ceil(min(seconds, WATCH_SECONDS))),
     }
-    answer = await asyncio.to_thread(transport.stream, path, asked, SILENCE)
+    return await asyncio.to_thread(transport.stream, path, asked, SILENCE)
+
+
+async def _read(
+    transport: Transport,
+    watch: urllib3.BaseHTTPResponse,
+    path: str,
+    version: str,
+    kind: type[Object],
+    told: Followed[Object],
+) -> str:
+    """Until the server ends it; the version to go on from. Raises ApiError."""
     arrived: asyncio.Queue[list[bytes] | Exception] = asyncio.Queue()
     reader = threading.Thread(
-        target=_read, args=(answer, arrived, asyncio.get_running_loop()), daemon=True, name=f"watch {path}"
+        target=_pass_on, args=(watch, arrived, asyncio.get_running_loop()), daemon=True, name=f"watch {path}"
     )
     reader.start()
     try:
@@ -126,11 +145,11 @@ async def _watch(
                 version = _tell(line, kind, told)
     finally:
         with contextlib.suppress(Exception):
-            answer.shutdown()  # type: ignore[attr-defined,unused-ignore]
+            watch.shutdown()  # type: ignore[attr-defined,unused-ignore]
 
 
-def _read(
-    answer: urllib3.BaseHTTPResponse,
+def _pass_on(
+    watch: urllib3.BaseHTTPResponse,
     arrived: "asyncio.Queue[list[bytes] | Exception]",
     loop: asyncio.AbstractEventLoop,
 ) -> None:
@@ -140,7 +159,7 @@ def _read(
     end: Exception = _Ended()
     with contextlib.suppress(Exception):
         try:
-            for batch in lines(answer):
+            for batch in lines(watch):
                 put(batch)
         except Exception as error:
             end = error
