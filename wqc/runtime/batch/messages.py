@@ -13,7 +13,9 @@ class Lost(SourceError):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """`deliveries`: how often the broker has handed it out, 1 the first time; 0 where it doesn't count."""
+    """`deliveries`: how often the broker has handed it out, 1 the first time; 0 where it doesn't count. Redis
+    doesn't count those after which it was given back.
+    """
 
     body: Body
     deliveries: int

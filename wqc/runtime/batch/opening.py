@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Callable, Mapping
+from secrets import token_hex
 
 from wqc.contract.settings import SourceSettings
 from wqc.runtime.batch.messages import MessageQueue
@@ -39,19 +40,21 @@ def _rabbitmq(options: Options, periods: Periods) -> MessageQueue:
 
 
 def _redis_list(options: Options, periods: Periods) -> MessageQueue:
-    from wqc.runtime.batch.redis_connection import connect
     from wqc.runtime.batch.redis_list import RedisListQueue
+    from wqc.runtime.redis.connection import connection
 
-    return RedisListQueue(connect(options, periods.request), options.text("key"), periods.hold)
+    reached, key = connection(options), options.text("key")
+    return RedisListQueue(reached, key, options.owner, periods.hold, periods.request)
 
 
 def _redis_stream(options: Options, periods: Periods) -> MessageQueue:
-    from wqc.runtime.batch.redis_connection import connect
     from wqc.runtime.batch.redis_stream import RedisStreamQueue
+    from wqc.runtime.redis.connection import connection
 
-    group = options.text("group", f"{options.workflow}.{options.name}")
-    server = connect(options, periods.request)
-    return RedisStreamQueue(server, options.text("key"), group, socket.gethostname(), periods.hold)
+    reached, key, group = connection(options), options.text("key"), options.text("group", options.owner)
+    # for people, the pod; and what no other process has been
+    consumer = f"{socket.gethostname()}-{token_hex(4)}"
+    return RedisStreamQueue(reached, key, group, consumer, periods.hold, periods.request)
 
 
 KINDS: Mapping[str, Callable[[Options, Periods], MessageQueue]] = {

@@ -1,19 +1,17 @@
 """The entries of a Redis list: taken from its head, and held on a lease.
 
-KEY:processing   by number, the payload of an entry that somebody has taken
-KEY:leases       until when (ms), by number; who holds one puts that off again and again
-KEY:deliveries   how often it was taken, by number
-KEY:taken        the last number that was given
-KEY.failed       what was given up
+KEY:OWNER:taken        by number, the payload of an entry that a pod of the batch has
+KEY:OWNER:leases       until when (ms), by number; who has one puts that off again and again
+KEY:OWNER:deliveries   how often it was taken, by number
+KEY:OWNER:number       the last number that was given
+KEY.failed             what was given up
 """
 
 from typing import Any
 
-from redis.asyncio import Redis
-
 from wqc.runtime.batch.keeping import Keeping
 from wqc.runtime.batch.messages import Failure, Lost, Message
-from wqc.runtime.batch.redis_connection import told
+from wqc.runtime.redis.connection import Connection
 
 _NOW = "local t = redis.call('TIME'); local now = t[1] * 1000 + math.floor(t[2] / 1000)\n"
 _TAKE = (
@@ -40,18 +38,24 @@ _FORGET = (
     "redis.call('HDEL', KEYS[2], ARGV[1]); redis.call('HDEL', KEYS[4], ARGV[1])"
     " redis.call('ZREM', KEYS[3], ARGV[1]); return 1"
 )
+_GIVE_BACK = (
+    _MINE + "redis.call('HINCRBY', KEYS[4], ARGV[1], -1); redis.call('ZADD', KEYS[3], 0, ARGV[1]); return 1"
+)
 _ACKNOWLEDGE = _MINE + _FORGET
 _FAIL = _MINE + "redis.call('RPUSH', KEYS[6], redis.call('HGET', KEYS[2], ARGV[1]))\n" + _FORGET
 _REMAINING = "return redis.call('LLEN', KEYS[1]) + redis.call('HLEN', KEYS[2])"
 
 
 class RedisListQueue:
-    """`hold`: seconds after which a message of who gives no sign of life is another's."""
+    """`hold`: after how long the message of a pod without a sign of life is another's; `timeout`: for an
+    answer. Both in seconds.
+    """
 
-    def __init__(self, server: Redis, key: str, hold: float) -> None:
-        self._server = server
-        self._keys = [key, *(f"{key}:{what}" for what in ("processing", "leases", "deliveries", "taken"))]
-        self._keys.append(f"{key}.failed")
+    def __init__(self, connection: Connection, key: str, owner: str, hold: float, timeout: float) -> None:
+        self._connection = connection
+        self._server = connection.client(timeout)
+        own = (f"{key}:{owner}:{what}" for what in ("taken", "leases", "deliveries", "number"))
+        self._keys = (key, *own, f"{key}.failed")
         self._hold = round(hold * 1000)
         self._kept = Keeping(hold / 3)
 
@@ -75,7 +79,7 @@ class RedisListQueue:
 
     async def give_back(self, message: Message) -> None:
         self._kept.stop()
-        await self._run(_LEASE, *message.receipt, -1)
+        await self._run(_GIVE_BACK, *message.receipt)
 
     async def remaining(self) -> int:
         return int(await self._run(_REMAINING))
@@ -90,5 +94,5 @@ class RedisListQueue:
             raise Lost("the server was without a sign of life of this pod for too long, or has lost its data")
 
     async def _run(self, script: str, *arguments: Any) -> Any:
-        with told():
+        with self._connection.told():
             return await self._server.eval(script, len(self._keys), *self._keys, *arguments)

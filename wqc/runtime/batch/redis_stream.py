@@ -2,21 +2,20 @@
 
 from typing import Any
 
-from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from wqc.runtime.batch.keeping import Keeping
 from wqc.runtime.batch.messages import Failure, Lost, Message
-from wqc.runtime.batch.redis_connection import told
+from wqc.runtime.redis.connection import Connection
 
 # KEYS: the stream, its `.failed`; ARGV: the group, the consumer, then what the script is about
 _MINE = """
 local pending = redis.call('XPENDING', KEYS[1], ARGV[1], ARGV[3], ARGV[3], 1)[1]
 if not pending or pending[2] ~= ARGV[2] then return 0 end
 """
-_KEEP = (
-    _MINE + "redis.call('XCLAIM', KEYS[1], ARGV[1], ARGV[2], 0, ARGV[3], 'IDLE', ARGV[4], 'JUSTID'); return 1"
-)
+_CLAIM = "redis.call('XCLAIM', KEYS[1], ARGV[1], ARGV[2], 0, ARGV[3], 'JUSTID'"
+_KEEP = f"{_MINE} {_CLAIM}); return 1"
+_GIVE_BACK = f"{_MINE} {_CLAIM}, 'IDLE', ARGV[4], 'RETRYCOUNT', pending[4] - 1); return 1"
 _ACKNOWLEDGE = _MINE + "return redis.call('XACK', KEYS[1], ARGV[1], ARGV[3])"
 _FAIL = (
     _MINE
@@ -43,10 +42,15 @@ return redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], ARGV[2])
 
 
 class RedisStreamQueue:
-    """`hold`: seconds after which a message of who gives no sign of life is another's."""
+    """`hold`: after how long the message of a pod without a sign of life is another's; `timeout`: for an
+    answer. Both in seconds.
+    """
 
-    def __init__(self, server: Redis, key: str, group: str, consumer: str, hold: float) -> None:
-        self._server = server
+    def __init__(
+        self, connection: Connection, key: str, group: str, consumer: str, hold: float, timeout: float
+    ) -> None:
+        self._connection = connection
+        self._server = connection.client(timeout)
         self._key = key
         self._group = group
         self._consumer = consumer
@@ -62,7 +66,7 @@ class RedisStreamQueue:
             return None
         id, deliveries, pairs = taken
         body = dict(zip(pairs[::2], pairs[1::2], strict=True))
-        self._kept.start(lambda: self._run(_KEEP, id, 0))
+        self._kept.start(lambda: self._run(_KEEP, id))
         return Message(body, deliveries, id)
 
     async def acknowledge(self, message: Message) -> None:
@@ -73,10 +77,10 @@ class RedisStreamQueue:
 
     async def give_back(self, message: Message) -> None:
         self._kept.stop()
-        await self._run(_KEEP, message.receipt, self._hold)
+        await self._run(_GIVE_BACK, message.receipt, self._hold)
 
     async def remaining(self) -> int:
-        with told():
+        with self._connection.told():
             groups = await self._server.xinfo_groups(self._key)
             for group in groups:
                 if group["name"] in (self._group, self._group.encode()):
@@ -104,7 +108,7 @@ class RedisStreamQueue:
 
     async def _run(self, script: str, *arguments: Any) -> Any:
         keys = (self._key, f"{self._key}.failed")
-        with told():
+        with self._connection.told():
             try:
                 return await self._server.eval(script, 2, *keys, self._group, self._consumer, *arguments)
             except ResponseError as error:

@@ -14,6 +14,9 @@ from wqc.runtime.logs import log
 from wqc.runtime.periods import Periods
 from wqc.runtime.sources.source import SourceError
 
+DEATHS = 3
+"""From so many dead pods a message may come back at least: it needn't be what they died of."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -77,7 +80,7 @@ class Shift:
         if self._ends:
             self._ends.seen()
         attempts = self._rules.retries + 1
-        if message.deliveries > attempts:
+        if message.deliveries > max(self._rules.retries, DEATHS) + 1:
             reason = (
                 f"it was delivered {message.deliveries} times, and nobody who had it lived to say how it went"
             )

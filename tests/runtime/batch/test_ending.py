@@ -1,0 +1,72 @@
+"""When a batch is done: index 0, which runs no worker, and pods that end by themselves."""
+
+import time
+from pathlib import Path
+
+from support.batch_pod import Journal, MakePod, wait
+from support.queues import Queue
+
+NOTHING = ["sh", "-c", "exit 9"]
+"""What must never run."""
+
+
+def test_index_0_ends_after_the_last_acknowledgement(
+    queue: Queue, pod: MakePod, journal: Journal, tmp_path: Path
+) -> None:
+    queue.put("apple", "banana")
+    wait("the broker counts them", lambda: queue.left() == 2)
+    watcher = pod(queue, "--kind=coarse", "--retries=0", "--wait=600", index=0).start(NOTHING)
+    first = pod(queue, "--kind=coarse", "--retries=0", "--wait=600", index=1).start(
+        journal.worker(), "--stdin"
+    )
+    slow = pod(queue, "--kind=coarse", "--retries=0", "--wait=600", index=2)
+    slow.start(journal.worker(f"while [ ! -e {tmp_path}/go ]; do sleep 0.05; done"), "--stdin")
+    assert first.exit_code() == 0
+    wait("both are worked on", lambda: len(journal.words()) == 2)
+    # nothing waits, but one is being worked on: for much longer than an empty queue is looked at
+    time.sleep(4)
+    assert watcher.wrapper.poll() is None
+    (tmp_path / "go").touch()
+    assert slow.exit_code() == 0
+    assert watcher.exit_code(30) == 0
+    assert queue.left() == 0
+
+
+def test_index_0_waits_for_a_first_message(queue: Queue, pod: MakePod, journal: Journal) -> None:
+    watcher = pod(queue, "--kind=fine", "--retries=0", "--wait=600", index=0).start(NOTHING)
+    time.sleep(3)
+    assert watcher.wrapper.poll() is None
+    queue.put("apple")
+    wait("it has seen that", lambda: any("messages are left" in line["text"] for line in watcher.log()))
+    worker = pod(queue, "--kind=fine", "--retries=0", "--wait=600", index=1).start(
+        journal.worker(), "--stdin"
+    )
+    assert watcher.exit_code(60) == 0
+    assert journal.words() == ["apple"]
+    # who works waits for more until the Job is done
+    assert worker.wrapper.poll() is None
+    assert worker.delete() == 143
+
+
+def test_index_0_of_a_queue_that_stays_empty_ends_after_the_wait(queue: Queue, pod: MakePod) -> None:
+    watcher = pod(queue, "--kind=fine", "--retries=0", "--wait=3", index=0).start(NOTHING)
+    assert watcher.exit_code(30) == 0
+
+
+def test_a_fine_pod_without_an_index_ends_after_the_wait(queue: Queue, pod: MakePod) -> None:
+    lonely = pod(queue, "--kind=fine", "--retries=0", "--wait=2").start(NOTHING, "--stdin")
+    assert lonely.exit_code(30) == 0
+
+
+def test_a_coarse_pod_waits_for_its_message(queue: Queue, pod: MakePod, journal: Journal) -> None:
+    patient = pod(queue, "--kind=coarse", "--retries=0").start(journal.worker(), "--stdin")
+    time.sleep(2)
+    assert patient.wrapper.poll() is None
+    queue.put("apple")
+    assert patient.exit_code(30) == 0
+    assert journal.words() == ["apple"]
+
+
+def test_a_stopped_sidecar_ends_well(queue: Queue, pod: MakePod) -> None:
+    idle = pod(queue, "--kind=coarse", "--retries=0").start(NOTHING, "--stdin")
+    assert idle.delete() != 0
