@@ -27,7 +27,9 @@ async def opened(
 
 
 async def listed(
-    source: HoldingSource, holds: Callable[[Listing], object] = bool, timeout: float = 30.0
+    source: HoldingSource,
+    holds: Callable[[Listing], object] = lambda listing: listing.versions,
+    timeout: float = 30.0,
 ) -> Listing:
     """The first listing of which that holds, whatever is in its way before."""
     until = time.monotonic() + timeout
@@ -43,15 +45,18 @@ async def listed(
         await asyncio.sleep(0.02)
 
 
-async def refusal(source: HoldingSource, timeout: float = 30.0) -> str:
-    """What it says once it can't be listed."""
+async def refusal(source: HoldingSource, wanted: str = "", timeout: float = 30.0) -> str:
+    """What it says once it can't be listed; what is wanted, if anything is."""
     until = time.monotonic() + timeout
     while True:
         try:
             await source.list()
+            said = "nothing"
         except SourceError as error:
-            return str(error)
-        assert time.monotonic() < until
+            said = str(error)
+            if wanted in said:
+                return said
+        assert time.monotonic() < until, said
         await asyncio.sleep(0.02)
 
 

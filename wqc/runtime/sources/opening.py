@@ -19,6 +19,9 @@ from wqc.runtime.sources.source import Source, SourceError
 PATIENCE = 0.8
 """The part of a request's time after which a source says that it needs longer: before who asked gives up."""
 
+UNASKED = 4
+"""How many times a manager's Lease a source goes on holding what nobody asks for."""
+
 
 def open_source(settings: SourceSettings, member: str, periods: Periods) -> Source:
     """`member` is "" for a source that is no bundle. Raises SourceError for settings that can't be."""
@@ -110,6 +113,17 @@ def _redis_stream(options: Options, periods: Periods) -> Source:
     return _broker(broker, options, periods)
 
 
+def _rabbitmq(options: Options, periods: Periods) -> Source:
+    from wqc.runtime.rabbitmq.connection import connection
+    from wqc.runtime.sources.rabbitmq import IDENTITIES, RabbitQueue
+
+    options.value("management")  # a batch's: it asks how much is left
+    identity = options.word("identity", IDENTITIES)
+    where, queue, unasked = connection(options), options.text("queue"), UNASKED * periods.lease
+    broker = RabbitQueue(where, queue, identity, options.owner, _answer(periods), unasked)
+    return _broker(broker, options, periods)
+
+
 def _broker(broker: Broker, options: Options, periods: Periods) -> Source:
     options.value("ack")  # the manager's: it says when an item is done
     source = BrokerSource(broker, options.word("format", FORMATS))
@@ -134,6 +148,7 @@ KINDS: Mapping[str, Callable[[Options, Periods], Source]] = {
     "items": _items,
     "kafka": _kafka,
     "object_store": _object_store,
+    "rabbitmq": _rabbitmq,
     "redis_list": _redis_list,
     "redis_stream": _redis_stream,
 }

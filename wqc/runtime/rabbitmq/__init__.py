@@ -1,0 +1,1 @@
+"""How RabbitMQ is reached, by whoever reads a queue of it."""

@@ -1,0 +1,229 @@
+"""The messages of a RabbitMQ queue: taken when they are asked for, unacknowledged until they are done.
+
+What is held is bound to the channel. When that closes, for whatever reason, the broker delivers it all again,
+and the same messages have the same names again: by the sender's id or the payload always, by delivery while
+this process lives.
+"""
+
+import asyncio
+import hashlib
+import uuid
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from wqc.runtime.rabbitmq.connection import Connection
+from wqc.runtime.sources.broker import Held
+from wqc.runtime.sources.notices import Notices
+from wqc.runtime.sources.source import NoSuchItem
+
+if TYPE_CHECKING:
+    from aio_pika.abc import AbstractConnection
+    from aiormq.abc import AbstractChannel, DeliveredMessage
+
+IDENTITIES = ("message_id", "payload", "delivery")
+CLOSING = 2.0
+"""Seconds that a connection may take to be closed."""
+AT_ONCE = 16
+"""Messages that are taken at a time, before it is known how large they are."""
+MOST_AT_ONCE = 250
+QUIET = 0.1
+"""Seconds without a message after which no more are expected."""
+MOST_BYTES = 32 << 20
+"""That are held; with larger messages, fewer are."""
+
+
+class RabbitQueue:
+    """`identity`: what a name is made from. `timeout`: seconds for an answer. `unasked`: seconds after which
+    it gives back what it holds, since nobody asks for it: another manager may.
+    """
+
+    def __init__(
+        self, connection: Connection, queue: str, identity: str, owner: str, timeout: float, unasked: float
+    ) -> None:
+        self._where = connection
+        self._queue = queue
+        self._owner = owner
+        self._identity = identity
+        self._timeout = timeout
+        self._unasked = unasked
+        self._connection: AbstractConnection | None = None
+        self._channel: AbstractChannel | None = None
+        self._held: dict[str, list[DeliveredMessage]] = {}
+        self._nameless: DeliveredMessage | None = None
+        """It has no id, and one is asked for: nothing is got after it."""
+        self._bytes = 0
+        self._done: set[str] = set()
+        """Names that were done since the last listing began: it isn't seen that they are gone."""
+        self._earlier: dict[str, list[str]] = {}
+        """By body, the names that messages had before the channel closed."""
+        self._given = 0
+        self._series = uuid.uuid4().hex[:12]
+        self._notices = Notices()
+        self._release: asyncio.TimerHandle | None = None
+        self._releasing: asyncio.Task[None] | None = None
+
+    @property
+    def notice(self) -> str:
+        if self._nameless:
+            return (
+                f"a message of {self._queue} has no message_id, and nothing more is read: have its sender "
+                "set one, or choose identity = payload or delivery"
+            )
+        return self._notices.text
+
+    async def hold(self, limit: int) -> Held:
+        from aio_pika.exceptions import ChannelNotFoundEntity
+
+        self._put_off_release()
+        done, self._done = self._done, set()
+        before = self._count()
+        with self._where.told(self._queue):
+            try:
+                more = await self._get(limit)
+            except BaseException as error:
+                if isinstance(error, ChannelNotFoundEntity) and before:
+                    self._notices.say(f"{before} messages that were held went with the queue {self._queue}")
+                await self._disconnect()
+                raise
+        # a message that follows one of the same name that is done is listed once that is seen to be gone
+        names = [name for name in self._held if name not in done]
+        return Held(dict.fromkeys(names, ""), more or len(names) < len(self._held))
+
+    async def body(self, name: str) -> bytes:
+        if name not in self._held:
+            raise NoSuchItem(f"no message {name} of {self._queue} is held")
+        return self._held[name][0].body
+
+    async def done(self, name: str) -> None:
+        from aio_pika.exceptions import ChannelInvalidStateError
+
+        self._done.add(name)
+        with self._where.told(self._queue), suppress(ChannelInvalidStateError):  # then it is delivered again
+            for message in self._held.pop(name, ()):
+                self._bytes -= len(message.body)
+                await message.channel.basic_ack(message.delivery_tag or 0)
+
+    async def close(self) -> None:
+        if self._release:
+            self._release.cancel()
+        if self._releasing:
+            await self._releasing
+        await self._disconnect()
+
+    async def _get(self, limit: int) -> bool:
+        """Hold what there is. Whether there is more."""
+        channel = await self._open()
+        declared = await channel.queue_declare(self._queue, passive=True, timeout=self._timeout)
+        waiting = declared.message_count or 0
+        while waiting > 0 and self._nameless is None and (room := self._room(limit)) > 0:
+            wanted = min(room, waiting)
+            taken = await self._take(channel, wanted)
+            waiting -= taken
+            if taken < wanted:  # somebody else has them
+                return False
+        return waiting > 0 or self._nameless is not None
+
+    def _room(self, limit: int) -> int:
+        """How many more may be held, if they are as large as those that are."""
+        count = self._count()
+        fitting = (MOST_BYTES - self._bytes) * count // self._bytes if self._bytes else AT_ONCE
+        return min(limit - count, fitting, MOST_AT_ONCE)
+
+    async def _take(self, channel: "AbstractChannel", wanted: int) -> int:
+        """Consume so many messages and no more; how many there were."""
+        arrived: list[DeliveredMessage] = []
+        complete = asyncio.Event()
+
+        async def deliver(message: "DeliveredMessage") -> None:
+            arrived.append(message)
+            if len(arrived) == wanted:
+                complete.set()
+
+        await channel.basic_qos(prefetch_count=wanted, timeout=self._timeout)
+        consumer = await channel.basic_consume(self._queue, deliver, timeout=self._timeout)
+        seen = -1
+        while len(arrived) < wanted and len(arrived) > seen:
+            seen = len(arrived)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(QUIET):
+                    await complete.wait()
+        # what is on its way comes before the answer
+        await channel.basic_cancel(consumer.consumer_tag or "", timeout=self._timeout)
+        for message in arrived:
+            self._keep(message)
+        return len(arrived)
+
+    def _keep(self, message: "DeliveredMessage") -> None:
+        name = self._name(message)
+        if name:
+            self._held.setdefault(name, []).append(message)
+            self._bytes += len(message.body)
+        else:
+            self._nameless = message
+
+    def _name(self, message: "DeliveredMessage") -> str:
+        match self._identity:
+            case "message_id":
+                return message.header.properties.message_id or ""
+            case "payload":
+                return _digest(message.body)
+        is_again = getattr(message.delivery, "redelivered", False)
+        earlier = self._earlier.get(_digest(message.body)) if is_again else None
+        if earlier:
+            return earlier.pop(0)
+        self._given += 1
+        return f"{self._series}-{self._given}"
+
+    def _count(self) -> int:
+        return sum(map(len, self._held.values()))
+
+    async def _open(self) -> "AbstractChannel":
+        if self._channel is None or self._channel.is_closed:
+            await self._disconnect()
+            self._connection = await self._where.open(f"wqc {self._owner}", self._timeout)
+            opened = await self._connection.channel()
+            opened.close_callbacks.add(self._closed)
+            self._channel = await opened.get_underlay_channel()
+        return self._channel
+
+    def _closed(self, channel: object, error: BaseException | None) -> None:
+        from aio_pika.exceptions import ChannelPreconditionFailed
+
+        if isinstance(error, ChannelPreconditionFailed) and "timed out" in str(error):
+            self._notices.say(
+                f"{self._count()} messages of {self._queue} are delivered again, as one was held for longer "
+                "than the broker's consumer_timeout: have that be longer than the work takes, or choose "
+                "ack = on_start"
+            )
+        self._forget()
+
+    def _forget(self) -> None:
+        """The broker delivers again what was held."""
+        if self._held:
+            self._earlier = {}
+            for name, messages in self._held.items():
+                for message in messages:
+                    self._earlier.setdefault(_digest(message.body), []).append(name)
+        self._held = {}
+        self._bytes = 0
+        self._nameless = None
+
+    async def _disconnect(self) -> None:
+        connection, self._connection, self._channel = self._connection, None, None
+        self._forget()
+        if connection:
+            with suppress(Exception):  # whatever is the matter with it, it isn't used any more
+                async with asyncio.timeout(CLOSING):
+                    await connection.close()
+
+    def _put_off_release(self) -> None:
+        if self._release:
+            self._release.cancel()
+        self._release = asyncio.get_running_loop().call_later(self._unasked, self._give_back)
+
+    def _give_back(self) -> None:
+        self._releasing = asyncio.create_task(self._disconnect())
+
+
+def _digest(body: bytes) -> str:
+    return hashlib.blake2b(body, digest_size=16).hexdigest()
