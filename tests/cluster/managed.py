@@ -80,7 +80,8 @@ class Managed:
 
     # --- its manager ---
 
-    def start(self) -> None:
+    def environment(self) -> dict[str, str]:
+        """What its manager needs."""
         account = f"{self.core}/serviceaccounts/{object_name(self.workflow)}-manager"
         request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
         token = self.client.request("POST", f"{account}/token", request).body["status"]["token"]
@@ -88,13 +89,15 @@ class Managed:
         config["users"][0]["user"] = {"token": token}
         config["contexts"][0]["context"]["namespace"] = self.namespace
         (self.folder / "kubeconfig").write_text(yaml.safe_dump(config))
-        environment = {
+        return {
             "KUBECONFIG": str(self.folder / "kubeconfig"),
             "WQC_SETTINGS": str(self.folder / "settings"),
             "WQC_PERIODS": self._periods,
             "WQC_PORT": str(free_port()),
         }
-        self.manager = start_manager(self.folder, environment)
+
+    def start(self) -> None:
+        self.manager = start_manager(self.folder, self.environment())
 
     def kill(self) -> None:
         if self.manager:

@@ -189,7 +189,7 @@ class KubernetesStore:
             """A TTL counts from the Job's end, which for one that holds an item is only now."""
             if job.held:
                 return {"spec": {"completions": 0, "ttlSecondsAfterFinished": math.ceil(ttl)}}
-            return {"spec": {"ttlSecondsAfterFinished": max(0, math.ceil(time.time() - finished + ttl))}}
+            return {"spec": {"ttlSecondsAfterFinished": math.ceil(max(0.0, time.time() - finished) + ttl)}}
 
         await self._mark(job, DONE_LABEL, spec)
 
@@ -403,7 +403,7 @@ class KubernetesStore:
             if found and not (found.spec.suspend or (last and last.started)):
                 labels = found.metadata.labels or {}
                 lane = (labels.get(QUEUE_LABEL, ""), labels.get(LANE_LABEL, ""))
-                yield Stalled(name, last.pod if last else "", lane, found.metadata.creation_timestamp)
+                yield Stalled(name, last.pod if last else "", lane)
 
     def _warned(self, job: str) -> None:
         found = (self._known or {}).get(job)

@@ -73,7 +73,6 @@ class Stalled:
     pod: str
     lane: tuple[str, str]
     """Its queue and the lane."""
-    created: datetime | None
 
 
 class Warnings:
@@ -94,6 +93,8 @@ class Warnings:
         self._warned = warned
         self._found: dict[str, tuple[str, str]] = {}
         """By Job: the pod, and why it doesn't start."""
+        self._since: dict[str, float] = {}
+        """By Job, when it was first seen waiting, on the monotonic clock."""
 
     def of(self, job: str, pod: str) -> str:
         """Why it doesn't start, if that is known and still about this pod."""
@@ -107,8 +108,10 @@ class Warnings:
             oldest: dict[tuple[str, str], Stalled] = {}
             waiting = {each.job: each for each in self._waiting()}
             self._found = {job: found for job, found in self._found.items() if job in waiting}
-            for each in waiting.values():
-                if each.created and time.time() - each.created.timestamp() > self._patience:
+            now = time.monotonic()
+            self._since = {job: self._since.get(job, now) for job in waiting}
+            for job, each in waiting.items():
+                if self._since[job] <= now - self._patience:
                     oldest.setdefault(each.lane, each)
             for each in oldest.values():
                 await self._ask(each)
