@@ -1,5 +1,7 @@
 """Nodes that only say that they run pods (kwok): for scale, and for how the controllers behave."""
 
+import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from cluster.client import Client
@@ -25,12 +27,19 @@ def start_simulated_nodes(control_plane: ControlPlane, count: int = 1) -> None:
     )
     client = Client(control_plane.kubeconfig)
     for number in range(count):
-        name = f"simulated-{number}"
-        metadata = {
-            "name": name,
-            "annotations": {SIMULATED: "fake"},
-            "labels": {"kubernetes.io/hostname": name},
-        }
-        created = client.create({"apiVersion": "v1", "kind": "Node", "metadata": metadata})
-        assert created.status == 201, created
-        control_plane.processes.wait_until("kwok", lambda name=name: client.node_is_ready(name))
+        create_simulated_node(client, f"simulated-{number}", {})
+
+
+def create_simulated_node(client: Client, name: str, labels: Mapping[str, str]) -> None:
+    """It is ready on return."""
+    metadata = {
+        "name": name,
+        "annotations": {SIMULATED: "fake"},
+        "labels": {"kubernetes.io/hostname": name, **labels},
+    }
+    created = client.create({"apiVersion": "v1", "kind": "Node", "metadata": metadata})
+    assert created.status == 201, created
+    until = time.monotonic() + 60
+    while not client.node_is_ready(name):
+        assert time.monotonic() < until, f"the simulated node {name} isn't ready"
+        time.sleep(0.05)

@@ -122,11 +122,12 @@ class System:
             time.sleep(0.3)
 
     def story(self) -> str:
-        """What a person would look at: pods, the manager's words, events."""
-        selector = "app.kubernetes.io/component=manager"
+        """What a person would look at: pods, what workers and manager wrote, events."""
+        logs = ["logs", "--all-containers", "--ignore-errors", "--max-log-requests=50", "--selector"]
         parts = [
-            self.kubectl("get", "jobs,pods", "-o", "wide"),
-            self.kubectl("logs", "--selector", selector, "--all-containers", "--tail=40", "--ignore-errors"),
+            self.kubectl("get", "jobs,pods"),
+            self.kubectl(*logs, "app.kubernetes.io/component=worker", "--prefix", "--tail=5"),
+            self.kubectl(*logs, "app.kubernetes.io/component=manager", "--tail=40"),
             self.kubectl("get", "events", "--sort-by=.lastTimestamp"),
         ]
         return "\n".join(part[-4000:] for part in parts)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cluster.client import Client
-from cluster.test_manager import PERIODS, Deployed
+from cluster.test_manager import PERIODS, Crash
 from wqc.runtime.stores.kubernetes.transport import Transport
 from wqc.runtime.stores.kubernetes.warnings import last_warning
 
@@ -20,7 +20,7 @@ SECONDS = 120
 
 
 @contextmanager
-def managed(deployed: Deployed) -> Iterator[subprocess.Popen[bytes]]:
+def managed(deployed: Crash) -> Iterator[subprocess.Popen[bytes]]:
     deployed.environment["WQC_PERIODS"] = PERIODS.replace("lease=1", "lease=6 patience=1 report=0.5")
     manager = deployed.start()
     try:
@@ -30,7 +30,7 @@ def managed(deployed: Deployed) -> Iterator[subprocess.Popen[bytes]]:
         manager.wait(timeout=30)
 
 
-def blocked(deployed: Deployed) -> str:
+def blocked(deployed: Crash) -> str:
     """What the status in the workflow's state says of the queue `first`."""
     found = deployed.client.request("GET", f"{deployed.core}/configmaps/crash-state")
     text = (found.body.get("data") or {}).get("status", "")
@@ -38,7 +38,7 @@ def blocked(deployed: Deployed) -> str:
     return next((each["blocked"] for each in queues if each["queue"] == "first"), "")
 
 
-def announced(deployed: Deployed) -> list[tuple[str, str]]:
+def announced(deployed: Crash) -> list[tuple[str, str]]:
     """Reasons and messages of the Events of the queue `first`."""
     selector = "involvedObject.kind=ConfigMap,involvedObject.name=crash-first"
     found = deployed.client.request("GET", f"{deployed.core}/events", fieldSelector=selector).body["items"]
@@ -46,14 +46,14 @@ def announced(deployed: Deployed) -> list[tuple[str, str]]:
     return [(each["reason"], each["message"]) for each in found]
 
 
-def until_blocked(deployed: Deployed, reason: str) -> None:
+def until_blocked(deployed: Crash, reason: str) -> None:
     end = time.monotonic() + SECONDS
     while reason not in blocked(deployed):
         assert time.monotonic() < end, f"{blocked(deployed)}\n{deployed.log.read_text()[-4000:]}"
         time.sleep(0.3)
 
 
-def until_over(deployed: Deployed, count: int) -> None:
+def until_over(deployed: Crash, count: int) -> None:
     """And nobody counted an attempt at what never ran."""
     end = time.monotonic() + SECONDS
     while not deployed.is_over(count):
@@ -64,7 +64,7 @@ def until_over(deployed: Deployed, count: int) -> None:
 
 
 def test_a_quota_of_pods(simulated_cluster: Client, tmp_path: Path) -> None:
-    deployed = Deployed(simulated_cluster, "quota", tmp_path, ["a", "b"])
+    deployed = Crash(simulated_cluster, "quota", tmp_path, ["a", "b"])
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few"}}
     assert simulated_cluster.create(quota | {"spec": {"hard": {"pods": "0"}}}, "quota").status == 201
     with managed(deployed):
@@ -82,7 +82,7 @@ def test_a_quota_of_pods(simulated_cluster: Client, tmp_path: Path) -> None:
 
 
 def test_pod_security(simulated_cluster: Client, tmp_path: Path) -> None:
-    deployed = Deployed(simulated_cluster, "strict", tmp_path, ["a"])
+    deployed = Crash(simulated_cluster, "strict", tmp_path, ["a"])
     enforce = "pod-security.kubernetes.io/enforce"
     labels: dict[str, Any] = {"metadata": {"labels": {enforce: "restricted"}}}
     simulated_cluster.request("PATCH", "/api/v1/namespaces/strict", labels)
@@ -94,7 +94,7 @@ def test_pod_security(simulated_cluster: Client, tmp_path: Path) -> None:
 
 
 def test_a_limit_range(simulated_cluster: Client, tmp_path: Path) -> None:
-    deployed = Deployed(simulated_cluster, "limits", tmp_path, ["a"])
+    deployed = Crash(simulated_cluster, "limits", tmp_path, ["a"])
     limits = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "small"}}
     limit = {"type": "Pod", "min": {"memory": "1Gi"}}
     assert simulated_cluster.create(limits | {"spec": {"limits": [limit]}}, "limits").status == 201

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from cluster.client import Client
-from cluster.test_manager import PERIODS, Deployed
+from cluster.test_manager import PERIODS, Crash
 from support.localrun import job_template
 
 MANAGER = '''"""The manager of the workflow crash. wqc made it from crash.wq: edit that file, not this one."""
@@ -38,13 +38,13 @@ def in_zone(client: Client, zone: str | None) -> None:
     assert client.request("PATCH", "/api/v1/nodes/simulated-0", labels).status == 200
 
 
-def by_lane(deployed: Deployed, label: str = "") -> Counter[str]:
+def by_lane(deployed: Crash, label: str = "") -> Counter[str]:
     jobs = [job["metadata"]["labels"] for job in deployed.jobs()]
     return Counter(labels["wqc/lane"] for labels in jobs if not label or label in labels)
 
 
 def test_items_of_a_zone_that_is_down_go_to_another(simulated_cluster: Client, tmp_path: Path) -> None:
-    deployed = Deployed(simulated_cluster, "zones", tmp_path, ITEMS)
+    deployed = Crash(simulated_cluster, "zones", tmp_path, ITEMS)
     deployed.environment["WQC_PERIODS"] = PERIODS.replace("lease=1", "lease=6 unhealthy=60 probe=1")
     (tmp_path / "manager.py").write_text(MANAGER)
     settings = yaml.safe_dump({"queue": "first", "lanes": [lane("a"), lane("b")]})

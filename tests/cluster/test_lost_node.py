@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from cluster.client import Client
-from cluster.test_manager import PERIODS, Deployed
+from cluster.test_manager import PERIODS, Crash
 from wqc.contract.names import item_hash
 
 SECONDS = 120
@@ -18,14 +18,14 @@ STUCK = "test/its-node-is-lost"
 """A finalizer: it keeps the pod, as a kubelet would that nobody hears of."""
 
 
-def until(deployed: Deployed, holds: Callable[[], bool]) -> None:
+def until(deployed: Crash, holds: Callable[[], bool]) -> None:
     end = time.monotonic() + SECONDS
     while not holds():
         assert time.monotonic() < end, deployed.log.read_text()[-4000:]
         time.sleep(0.2)
 
 
-def pods(deployed: Deployed, attempt: int) -> list[dict[str, Any]]:
+def pods(deployed: Crash, attempt: int) -> list[dict[str, Any]]:
     """Of the first queue's attempt."""
     found: list[dict[str, Any]] = deployed.client.request("GET", f"{deployed.core}/pods").body["items"]
     return [
@@ -36,16 +36,16 @@ def pods(deployed: Deployed, attempt: int) -> list[dict[str, Any]]:
     ]
 
 
-def running(deployed: Deployed, attempt: int) -> bool:
+def running(deployed: Crash, attempt: int) -> bool:
     return any(pod["status"].get("phase") == "Running" for pod in pods(deployed, attempt))
 
 
-def attempts(deployed: Deployed) -> list[dict[str, Any]]:
+def attempts(deployed: Crash) -> list[dict[str, Any]]:
     """The first queue's Jobs."""
     return [job for job in deployed.jobs() if job["metadata"]["labels"]["wqc/queue"] == "first"]
 
 
-def end(deployed: Deployed, attempt: int, result: str) -> None:
+def end(deployed: Crash, attempt: int, result: str) -> None:
     """The attempt's pod succeeds."""
     (pod,) = pods(deployed, attempt)
     path = f"{deployed.core}/pods/{pod['metadata']['name']}"
@@ -57,7 +57,7 @@ def end(deployed: Deployed, attempt: int, result: str) -> None:
     deployed.client.request("PATCH", path, {"metadata": {"finalizers": kept}})
 
 
-def lose(deployed: Deployed) -> None:
+def lose(deployed: Crash) -> None:
     """What the control plane does to the pod of a node that it hears nothing of."""
     (pod,) = pods(deployed, 1)
     path = f"{deployed.core}/pods/{pod['metadata']['name']}"
@@ -74,7 +74,7 @@ def lose(deployed: Deployed) -> None:
 def test_whichever_attempt_ends_first_counts(
     simulated_cluster: Client, tmp_path: Path, first: int, second: int
 ) -> None:
-    deployed = Deployed(simulated_cluster, f"lost-{first}", tmp_path, ["only"])
+    deployed = Crash(simulated_cluster, f"lost-{first}", tmp_path, ["only"])
     deployed.environment["WQC_PERIODS"] = PERIODS.replace("lease=1", "lease=6 lost_node=2")
     path = f"{deployed.core}/configmaps/crash-first"
     template = yaml.safe_load(simulated_cluster.request("GET", path).body["data"]["job.yaml"])

@@ -1,27 +1,20 @@
 """A generated manager on simulated nodes, killed again and again: nothing is lost, nothing repeated."""
 
-import base64
 import json
-import os
 import random
 import subprocess
-import sys
 import time
-import urllib.error
-import urllib.request
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from cluster.client import Client
 from cluster.control_plane import free_port
+from cluster.deployed import Deployed, is_done
 from support.localrun import job_template, queue_files
 from wqc.contract.names import item_hash
-from wqc.runtime.ledger import read_segment
-from wqc.runtime.stores.store import Segment
 
 MANAGER = '''"""The manager of the workflow crash. wqc made it from crash.wq: edit that file, not this one."""
 from wqc.runtime import Workflow
@@ -38,83 +31,27 @@ if __name__ == "__main__":
 PERIODS = "backoff=0.2 backoff_limit=1 flush=0.5 listing=0.5 refused=0.1 lease=1"
 
 
-class Deployed:
-    """The objects of the workflow in a namespace of its own, and a manager outside the cluster."""
+class Crash(Deployed):
+    """The workflow crash, over these items; its first queue's workers have a result."""
 
     def __init__(self, client: Client, namespace: str, folder: Path, items: list[str]) -> None:
-        self.client = client
-        self.namespace = namespace
-        client.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
-        while client.request("GET", f"{self.core}/serviceaccounts/default").status != 200:
-            time.sleep(0.05)
+        queues = {"crash-manager": {"manager.py": MANAGER}}
         for queue, result in (("first", '{"n": 1}'), ("second", "")):
-            files = queue_files(queue, "true", result="required" if result else "none")
             template = yaml.safe_load(job_template("true"))
             template["spec"]["template"]["metadata"] = {"annotations": {"simulated/result": result}}
-            data = {"settings.yaml": files.settings, "job.yaml": yaml.safe_dump(template)}
-            name = {"name": f"crash-{queue}"}
-            client.create(
-                {"apiVersion": "v1", "kind": "ConfigMap", "metadata": name, "data": data}, namespace
-            )
-        settings = folder / "settings" / "names"
-        settings.mkdir(parents=True)
-        settings.joinpath("source.yaml").write_text(
-            yaml.safe_dump({"source": "names", "kind": "items", "options": {"items": items}})
-        )
-        config = yaml.safe_load(client.kubeconfig.read_text())
-        config["contexts"][0]["context"]["namespace"] = namespace
-        (folder / "kubeconfig").write_text(yaml.safe_dump(config))
-        (folder / "manager.py").write_text(MANAGER)
-        self.log = folder / "log"
-        self.port = free_port()
-        self.command = [sys.executable, str(folder / "manager.py")]
-        self.environment = os.environ | {
-            "KUBECONFIG": str(folder / "kubeconfig"),
-            "WQC_SETTINGS": str(folder / "settings"),
-            "WQC_PERIODS": PERIODS,
-            "WQC_PORT": str(self.port),
-        }
-
-    @property
-    def core(self) -> str:
-        return f"/api/v1/namespaces/{self.namespace}"
-
-    def start(self) -> subprocess.Popen[bytes]:
-        with self.log.open("ab") as log:
-            return subprocess.Popen(self.command, env=self.environment, stderr=log)
-
-    def says(self, path: str) -> tuple[int, str]:
-        """What the manager answers over HTTP; status 0 while it doesn't."""
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as answer:
-                return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as error:
-            return error.code, error.read().decode()
-        except OSError:
-            return 0, ""
-
-    def jobs(self) -> list[dict[str, Any]]:
-        jobs: list[dict[str, Any]] = self.client.request(
-            "GET", f"/apis/batch/v1/namespaces/{self.namespace}/jobs"
-        ).body["items"]
-        return jobs
-
-    def recorded(self, queue: str) -> Counter[bytes]:
-        selected = {"labelSelector": f"wqc/ledger={queue}"}
-        found: Counter[bytes] = Counter()
-        for each in self.client.request("GET", f"{self.core}/configmaps", **selected).body["items"]:
-            content = base64.b64decode(each["binaryData"]["hashes"])
-            found.update(read_segment(Segment(each["metadata"]["name"], content))[1])
-        return found
+            settings = queue_files(queue, "true", result="required" if result else "none").settings
+            queues[f"crash-{queue}"] = {"settings.yaml": settings, "job.yaml": yaml.safe_dump(template)}
+        source = {"source": "names", "kind": "items", "options": {"items": items}}
+        files = {"names/source.yaml": yaml.safe_dump(source)}
+        super().__init__(client, namespace, folder, MANAGER, files, queues, PERIODS)
 
     def is_over(self, count: int) -> bool:
-        done = [job for job in self.jobs() if "wqc/done" in job["metadata"]["labels"]]
-        return len(done) == 2 * count
+        return sum(map(is_done, self.jobs())) == 2 * count
 
 
 def test_a_manager_that_is_killed_again_and_again(simulated_cluster: Client, tmp_path: Path) -> None:
     items = [f"item {number}" for number in range(20)]
-    deployed = Deployed(simulated_cluster, "crash", tmp_path, items)
+    deployed = Crash(simulated_cluster, "crash", tmp_path, items)
     chance = random.Random(20)
     until = time.monotonic() + 180
     kills = 0
@@ -151,7 +88,7 @@ def test_a_manager_that_is_killed_again_and_again(simulated_cluster: Client, tmp
 def test_a_manager_says_how_it_is_and_stops_when_it_is_told_to(
     simulated_cluster: Client, tmp_path: Path
 ) -> None:
-    deployed = Deployed(simulated_cluster, "stop", tmp_path, ["only"])
+    deployed = Crash(simulated_cluster, "stop", tmp_path, ["only"])
     manager = deployed.start()
     until = time.monotonic() + 60
     while not deployed.is_over(1):
@@ -188,7 +125,7 @@ def test_a_manager_says_how_it_is_and_stops_when_it_is_told_to(
 def test_a_queue_whose_pods_no_node_takes_says_so_and_fails_no_item(
     simulated_cluster: Client, tmp_path: Path
 ) -> None:
-    deployed = Deployed(simulated_cluster, "nowhere", tmp_path, ["a", "b"])
+    deployed = Crash(simulated_cluster, "nowhere", tmp_path, ["a", "b"])
     path = f"{deployed.core}/configmaps/crash-first"
     settings = simulated_cluster.request("GET", path).body["data"]
     template = yaml.safe_load(settings["job.yaml"])
@@ -215,7 +152,7 @@ def test_a_queue_whose_pods_no_node_takes_says_so_and_fails_no_item(
 
 def test_of_two_managers_one_waits_and_takes_over(simulated_cluster: Client, tmp_path: Path) -> None:
     items = [f"item {number}" for number in range(12)]
-    deployed = Deployed(simulated_cluster, "two", tmp_path, items)
+    deployed = Crash(simulated_cluster, "two", tmp_path, items)
     first = deployed.start()
     until = time.monotonic() + 60
     while len(deployed.jobs()) < 3:

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from cluster.client import Client
-from cluster.test_manager import Deployed
+from cluster.test_manager import Crash
 from support.command import Ran, wqc
 
 
@@ -17,7 +17,7 @@ def plain(out: str) -> str:
 def test_a_queue_is_paused_and_its_failed_items_are_retried_and_discarded(
     simulated_cluster: Client, tmp_path: Path
 ) -> None:
-    deployed = Deployed(simulated_cluster, "people", tmp_path, ["a", "b"])
+    deployed = Crash(simulated_cluster, "people", tmp_path, ["a", "b"])
     path = f"{deployed.core}/configmaps/crash-first"
     files = simulated_cluster.request("GET", path).body["data"]
     settings = files["settings.yaml"] + "retries: 0\n"

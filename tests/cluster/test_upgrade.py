@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from cluster.client import Client
-from cluster.test_manager import MANAGER, PERIODS, Deployed
+from cluster.test_manager import MANAGER, PERIODS, Crash
 from support.localrun import queue_files
 from wqc.contract.names import item_hash
 from wqc.runtime.templates import digest_of
@@ -20,19 +20,19 @@ ITEMS = [f"item {number}" for number in range(10)]
 SLOW = "4s"
 
 
-def in_namespace(client: Client, namespace: str, folder: Path) -> Deployed:
-    deployed = Deployed(client, namespace, folder, ITEMS)
+def in_namespace(client: Client, namespace: str, folder: Path) -> Crash:
+    deployed = Crash(client, namespace, folder, ITEMS)
     # nobody starts it again if it loses its Lease while the machine is busy
     deployed.environment["WQC_PERIODS"] = PERIODS.replace("lease=1", "lease=6")
     return deployed
 
 
-def config_map(deployed: Deployed, name: str) -> dict[str, Any]:
+def config_map(deployed: Crash, name: str) -> dict[str, Any]:
     found: dict[str, Any] = deployed.client.request("GET", f"{deployed.core}/configmaps/{name}").body
     return found
 
 
-def changed(deployed: Deployed, name: str, **notes: str) -> str:
+def changed(deployed: Crash, name: str, **notes: str) -> str:
     """The queue's new job.yaml, whose pods have these simulated/ annotations."""
     template = yaml.safe_load(config_map(deployed, name)["data"]["job.yaml"])
     annotations = {f"simulated/{key}": value for key, value in notes.items()}
@@ -43,14 +43,14 @@ def changed(deployed: Deployed, name: str, **notes: str) -> str:
     return text
 
 
-def copies(deployed: Deployed, queue: str) -> set[str]:
+def copies(deployed: Crash, queue: str) -> set[str]:
     selected = {"labelSelector": f"wqc/template,wqc/queue={queue}"}
     found = deployed.client.request("GET", f"{deployed.core}/configmaps", **selected).body["items"]
     assert all(each["immutable"] for each in found)
     return {each["metadata"]["labels"]["wqc/template"] for each in found}
 
 
-def until(deployed: Deployed, holds: Callable[[], bool], seconds: float = 120) -> None:
+def until(deployed: Crash, holds: Callable[[], bool], seconds: float = 120) -> None:
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, deployed.log.read_text()[-4000:]
@@ -62,7 +62,7 @@ def stopped(manager: subprocess.Popen[bytes]) -> None:
     assert manager.wait(timeout=30) == 0
 
 
-def worked(deployed: Deployed) -> Counter[tuple[str, str]]:
+def worked(deployed: Crash) -> Counter[tuple[str, str]]:
     return Counter(
         (
             job["metadata"]["labels"]["wqc/queue"],
