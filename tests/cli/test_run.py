@@ -206,7 +206,6 @@ def test_what_can_stand_for_nothing_is_refused(
     [
         ("coarse", "printing needs a cluster: a batch does not run here"),
         ("fine", "printing needs a cluster: a batch does not run here"),
-        ("pubsub_upload", "photos needs a cluster: a carrier does not run here"),
     ],
 )
 def test_what_needs_a_cluster_says_so(tmp_path: Path, example: str, complaint: str) -> None:

@@ -186,7 +186,9 @@ class Kafka:
                     message = consumer.poll(30)
                     assert message is not None, f"{topic} gives no more messages before {high}"
                     assert message.error() is None, message.error()
-                    headers = {name: value.decode() for name, value in message.headers() or ()}
+                    headers = {
+                        name: value.decode(errors="surrogatepass") for name, value in message.headers() or ()
+                    }
                     found.append((headers, message.value()))
         finally:
             consumer.close()

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from wqc.runtime.status import Failure, QueueStatus, Status
+from wqc.runtime.status import CarrierStatus, Failure, QueueStatus, Status
 
 _COLUMNS = ("queue", "waiting", "running", "done", "failed", "rate", "time left")
 
 
 def table(status: Status) -> list[str]:
-    """Its lines: a row for each queue, then what is in the way."""
-    rows = [_COLUMNS, *map(_row, status.queues)]
+    """Its lines: a row for each queue and carrier, then what is in the way."""
+    rows = [_COLUMNS, *map(_row, status.queues), *map(_carrier_row, status.carriers)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     lines = [_line(row, widths) for row in rows]
     return [*lines, *(f"{who}: {why}" for who, why in problems(status))]
@@ -20,6 +20,7 @@ def problems(status: Status) -> list[tuple[str, str]]:
     found = [(each.source, each.problem) for each in status.sources if each.problem]
     found += [(each.queue, each.blocked) for each in status.queues if each.blocked]
     found += [(each.node, each.blocked) for each in status.nodes if each.blocked]
+    found += [(each.carrier, each.blocked) for each in status.carriers if each.blocked]
     return found
 
 
@@ -40,7 +41,6 @@ def one_line(text: str) -> str:
 
 
 def _row(queue: QueueStatus) -> tuple[str, ...]:
-    rate = queue.rate
     left = queue.seconds_left
     return (
         queue.queue,
@@ -48,9 +48,17 @@ def _row(queue: QueueStatus) -> tuple[str, ...]:
         str(queue.running),
         str(queue.done),
         str(queue.failed),
-        f"{rate:.1f}/s" if rate >= 1 else f"{rate * 60:.1f}/min",
+        _rate(queue.rate),
         "" if left is None else duration(left),
     )
+
+
+def _carrier_row(carrier: CarrierStatus) -> tuple[str, ...]:
+    return (carrier.carrier, str(carrier.waiting), "", str(carrier.done), "", _rate(carrier.rate), "")
+
+
+def _rate(per_second: float) -> str:
+    return f"{per_second:.1f}/s" if per_second >= 1 else f"{per_second * 60:.1f}/min"
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:

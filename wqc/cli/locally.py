@@ -15,9 +15,11 @@ from wqc.contract.settings import Setting
 from wqc.language.values import Pvc, Secret
 from wqc.model.nodes import Batch, Carrier, Queue, Source
 from wqc.model.workflow import Workflow as Model
+from wqc.runtime.carriers import carrier as running_carrier
+from wqc.runtime.carriers.opening import open_carrier
 from wqc.runtime.graph import Port
 from wqc.runtime.periods import Periods
-from wqc.runtime.settings import read_source_settings
+from wqc.runtime.settings import read_carrier_settings, read_source_settings
 from wqc.runtime.sources import source as running
 from wqc.runtime.sources.http import HttpSource
 from wqc.runtime.sources.opening import open_source
@@ -34,13 +36,14 @@ class Local:
     files: Mapping[str, QueueFiles]
     stand_ins: StandIns
     sources: Mapping[Port, running.Source]
+    carriers: Mapping[str, running_carrier.Carrier]
 
 
 def locally(model: Model, built: Mapping[str, str], given: Given, periods: Periods) -> Local:
     """Raises Trouble."""
     for node in model.nodes.values():
-        if isinstance(node, Carrier | Batch):
-            raise Trouble(f"{node.name} needs a cluster: a {type(node).__name__.lower()} does not run here")
+        if isinstance(node, Batch):
+            raise Trouble(f"{node.name} needs a cluster: a batch does not run here")
     check(model, given)
     maps = _config_maps(built)
     queues = [node for node in model.nodes.values() if isinstance(node, Queue)]
@@ -59,7 +62,8 @@ def locally(model: Model, built: Mapping[str, str], given: Given, periods: Perio
         for node in workflow.sources.values()
         for port in node.ports()
     }
-    return Local(workflow, files, stand_ins, sources)
+    carriers = {name: _carrier(model, maps, name, given, periods) for name in workflow.carriers}
+    return Local(workflow, files, stand_ins, sources, carriers)
 
 
 def _config_maps(built: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -126,6 +130,20 @@ def _source(
         settings = replace(settings, options={**settings.options, **_here(node.options, given)})
     try:
         return open_source(settings, member, periods)
+    except running.SourceError as error:
+        raise Trouble(str(error)) from None
+
+
+def _carrier(
+    model: Model, maps: Mapping[str, dict[str, str]], name: str, given: Given, periods: Periods
+) -> running_carrier.Carrier:
+    node = model.nodes[name]
+    assert isinstance(node, Carrier)
+    settings = read_carrier_settings(maps[object_name(model.name, name)]["carrier.yaml"])
+    try:
+        return open_carrier(
+            replace(settings, options={**settings.options, **_here(node.options, given)}), periods
+        )
     except running.SourceError as error:
         raise Trouble(str(error)) from None
 

@@ -33,7 +33,7 @@ async def run_here(local: Local, state: Path, periods: Periods, until_empty: boo
     except OSError as error:
         raise Trouble(f"cannot keep its state in {state}: {error.strerror}") from None
     screen = Screen(sys.stdout)
-    manager = Manager(local.workflow, store, LocalStateStore(state), local.sources, periods)
+    manager = Manager(local.workflow, store, LocalStateStore(state), local.sources, periods, local.carriers)
     running = asyncio.create_task(manager.run())
     stop = _Stop(running, store)
     try:
@@ -53,6 +53,10 @@ async def run_here(local: Local, state: Path, periods: Periods, until_empty: boo
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
         await store.close()
+        for source in local.sources.values():
+            await source.close()
+        for carrier in local.carriers.values():
+            await carrier.close()
         if stop.asked:
             print("stopped; the next run goes on from here", file=sys.stderr)
 

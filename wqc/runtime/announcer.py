@@ -1,4 +1,4 @@
-"""Tells those who look at the cluster when a queue is blocked, and when it goes on; never of single items."""
+"""Tells those who look at the cluster what is blocked, and when it goes on; never of single items."""
 
 import asyncio
 import logging
@@ -21,15 +21,18 @@ async def announce(store: JobStore, status: Callable[[], Status], look: float, l
     """`look`: seconds between two looks. `least`: between two words on a queue that stays blocked."""
     told: dict[str, _Told] = {}
     while True:
-        for queue in status().queues:
-            last = told.get(queue.queue, _Told())
-            if not queue.knows or queue.blocked == last.problem:
+        now = status()
+        known = [(queue.queue, queue.blocked) for queue in now.queues if queue.knows]
+        known += [(carrier.carrier, carrier.blocked) for carrier in now.carriers if carrier.knows]
+        for node, blocked in known:
+            last = told.get(node, _Told())
+            if blocked == last.problem:
                 continue
-            if queue.blocked and last.problem and time.monotonic() < last.at + least:
+            if blocked and last.problem and time.monotonic() < last.at + least:
                 continue
             try:
-                await store.announce(queue.queue, queue.blocked)
-                told[queue.queue] = _Told(queue.blocked, time.monotonic())
+                await store.announce(node, blocked)
+                told[node] = _Told(blocked, time.monotonic())
             except Refused as refused:
-                log(logging.WARNING, "can't tell", queue=queue.queue, reason=str(refused))
+                log(logging.WARNING, "can't tell", queue=node, reason=str(refused))
         await asyncio.sleep(look)

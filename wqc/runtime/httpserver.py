@@ -12,8 +12,8 @@ from urllib.parse import parse_qs, urlsplit
 
 IDLE = 60.0
 """Seconds after which a silent connection is closed."""
-LARGEST_REQUEST = 1 << 16
-"""Bytes of a body, which nothing here reads."""
+LARGEST_REQUEST = 1 << 26
+"""Bytes of a body; only who publishes an item sends one that is read."""
 WITHOUT_BODY = (204, 304)
 
 
@@ -26,6 +26,7 @@ class Request:
     headers: Mapping[str, str]
     """By lower-case name."""
     method: str = "GET"
+    body: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,21 +101,26 @@ def _handler(respond: Respond) -> type[BaseHTTPRequestHandler]:
         wbufsize = 1 << 16
 
         def do_GET(self) -> None:
-            self._respond()
+            self._respond(b"")
 
         def do_POST(self) -> None:
+            self._read()
+
+        def do_PUT(self) -> None:
+            self._read()
+
+        def _read(self) -> None:
             length = self.headers.get("Content-Length", "0")
             if not length.isdecimal() or int(length) > LARGEST_REQUEST:
                 self.send_error(413)
                 return
-            self.rfile.read(int(length))
-            self._respond()
+            self._respond(self.rfile.read(int(length)))
 
-        def _respond(self) -> None:
+        def _respond(self, body: bytes) -> None:
             split = urlsplit(self.path)
             headers = {name.lower(): value for name, value in self.headers.items()}
             query = {name: values[-1] for name, values in parse_qs(split.query).items()}
-            answer = respond(Request(split.path, query, headers, self.command))
+            answer = respond(Request(split.path, query, headers, self.command, body))
             self._send(answer)
 
         def _send(self, answer: Answer) -> None:

@@ -10,13 +10,16 @@ from uuid import uuid4
 
 from wqc.contract.names import object_name
 from wqc.contract.pod import MANAGER_PORT, SETTINGS_FOLDER
+from wqc.runtime.carriers.carrier import Carrier
+from wqc.runtime.carriers.http import HttpCarrier
+from wqc.runtime.carriers.opening import open_carrier
 from wqc.runtime.graph import Port
 from wqc.runtime.httpserver import HttpServer
 from wqc.runtime.logs import log, log_as_json
 from wqc.runtime.manager import Manager
 from wqc.runtime.periods import Periods, periods_from
 from wqc.runtime.probes import Probes
-from wqc.runtime.settings import read_source_settings
+from wqc.runtime.settings import read_carrier_settings, read_source_settings
 from wqc.runtime.sources.http import HttpSource
 from wqc.runtime.sources.opening import open_source
 from wqc.runtime.sources.source import Source, SourceError
@@ -56,7 +59,8 @@ async def _run(workflow: Workflow) -> None:
     state = KubernetesStateStore(
         transport, namespace, workflow.name, lambda: lease.is_held, store.owners, periods.audit
     )
-    managing = Manager(workflow, store, state, sources, periods)
+    carriers = {carrier: _carrier(carrier, url, periods) for carrier, url in workflow.carriers.items()}
+    managing = Manager(workflow, store, state, sources, periods, carriers)
     loop = asyncio.get_running_loop()
     port = int(os.environ.get("WQC_PORT", MANAGER_PORT))
     server = HttpServer("", port, Probes(workflow.name, managing.status, transport.traffic, loop).respond)
@@ -80,6 +84,8 @@ async def _run(workflow: Workflow) -> None:
         server.close()
         for source in sources.values():
             await source.close()
+        for carrier in carriers.values():
+            await carrier.close()
 
 
 async def _alone(lease: Lease, managing: Manager) -> None:
@@ -100,9 +106,18 @@ def _source(node: SourceNode, port: Port, periods: Periods) -> Source:
     """An ambassador's, or one that needs nothing but its settings."""
     if node.url:
         return HttpSource(f"{node.url}/{port.output}" if port.output else node.url, periods.request)
-    path = Path(os.environ.get("WQC_SETTINGS", SETTINGS_FOLDER), node.name, "source.yaml")
+    return open_source(read_source_settings(_settings(node.name, "source.yaml")), port.output, periods)
+
+
+def _carrier(name: str, url: str | None, periods: Periods) -> Carrier:
+    if url:
+        return HttpCarrier(url, periods.request)
+    return open_carrier(read_carrier_settings(_settings(name, "carrier.yaml")), periods)
+
+
+def _settings(node: str, file: str) -> str:
+    path = Path(os.environ.get("WQC_SETTINGS", SETTINGS_FOLDER), node, file)
     try:
-        settings = read_source_settings(path.read_text())
+        return path.read_text()
     except OSError as error:
         raise SourceError(f"{path} can't be read: {error.strerror}") from None
-    return open_source(settings, port.output, periods)

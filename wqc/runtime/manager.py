@@ -9,6 +9,7 @@ from typing import TypeVar
 from wqc.contract.names import object_name
 from wqc.patterns.item import Item
 from wqc.runtime.announcer import announce
+from wqc.runtime.carriers.carrier import Carrier
 from wqc.runtime.desk import Desk
 from wqc.runtime.feed import Feed
 from wqc.runtime.forgetting import Forgetting
@@ -19,6 +20,7 @@ from wqc.runtime.logs import log
 from wqc.runtime.origin import Offer, Origin
 from wqc.runtime.pause import Pause
 from wqc.runtime.periods import Periods
+from wqc.runtime.publisher import Publisher
 from wqc.runtime.queue import Queue
 from wqc.runtime.reporter import report
 from wqc.runtime.rollout import Rollout
@@ -43,18 +45,22 @@ class Manager:
         state: StateStore,
         sources: Mapping[Port, Source],
         periods: Periods,
+        carriers: Mapping[str, Carrier] | None = None,
     ) -> None:
         self._workflow = workflow
         self._graph = workflow.graph
         self._store = store
         self._state = state
         self._sources = sources
+        self._carriers = carriers or {}
         self._periods = periods
         self._queues: dict[str, Queue] = {}
         self._holders: dict[str, Holder] = {}
         """By the node whose failed items it holds."""
-        self._stations: dict[str, Queue | Holder] = {}
-        """Wherever items come to rest: both of these."""
+        self._publishers: dict[str, Publisher] = {}
+        """By carrier."""
+        self._stations: dict[str, Queue | Holder | Publisher] = {}
+        """Wherever items come to rest, or leave the workflow: all of these."""
         self._feeds: list[Feed] = []
         self._listed = asyncio.Event()
 
@@ -64,7 +70,9 @@ class Manager:
             self._queues[name] = await self._patiently(name, self._queue)
         for node in self._holding():
             self._holders[node] = await self._patiently(node, self._holder)
-        self._stations = {**self._queues, **self._holders}
+        for name in self._workflow.carriers:
+            self._publishers[name] = await self._patiently(name, self._publisher)
+        self._stations = {**self._queues, **self._holders, **self._publishers}
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._watch())
             desk = Desk(self._state, self._queues, self._holders, self._periods)
@@ -103,6 +111,7 @@ class Manager:
             idle=len(self._feeds) == len(self._sources)
             and all(feed.settled for feed in self._feeds)
             and all(station.idle for station in self._stations.values()),
+            carriers=tuple(publisher.status() for publisher in self._publishers.values()),
         )
 
     def _holding(self) -> list[str]:
@@ -136,6 +145,11 @@ class Manager:
             except Refused as refused:
                 pause.refused(refused)
                 await asyncio.sleep(max(0.0, pause.until - time.monotonic()))
+
+    async def _publisher(self, name: str) -> Publisher:
+        await self._store.holds(name)
+        ledger = Ledger(name, object_name(self._workflow.name, name), self._store, self._periods.flush)
+        return Publisher(name, self._carriers[name], ledger, self._periods)
 
     async def _holder(self, node: str) -> Holder:
         owner = await self._store.holds(node)

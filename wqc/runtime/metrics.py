@@ -87,6 +87,22 @@ def _families(status: Status, traffic: Traffic) -> Iterator[tuple[str, str, str,
         (Sample({"source": each.source}, not each.problem) for each in status.sources),
     )
     yield (
+        "wqc_carrier_items",
+        "gauge",
+        "Items of a carrier by state; done: published, and not forgotten yet.",
+        (
+            Sample({"carrier": each.carrier, "state": state}, getattr(each, state))
+            for each in status.carriers
+            for state in ("waiting", "done")
+        ),
+    )
+    yield (
+        "wqc_carrier_blocked",
+        "gauge",
+        "1 while something keeps the carrier or one of its items from being published.",
+        (Sample({"carrier": each.carrier}, bool(each.blocked)) for each in status.carriers),
+    )
+    yield (
         "wqc_node_failed_items",
         "gauge",
         "Items that failed in a pattern node or a source, whose .failed nobody reads, and are held.",

@@ -49,9 +49,10 @@ class Probes:
 
 
 def _readiness(status: Status) -> Answer:
-    if not status.queues:
+    if not (status.queues or status.carriers):
         return Answer(503, b"the queues' settings aren't read yet\n", PLAIN)
     missing = [queue.queue for queue in status.queues if not queue.knows]
+    missing += [carrier.carrier for carrier in status.carriers if not carrier.knows]
     if missing:
         text = f"not known yet what runs and what is finished in {', '.join(missing)}\n"
         return Answer(503, text.encode(), PLAIN)

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 import msgspec
 import yaml
 
-from wqc.contract.settings import QueueSettings, SourceSettings
+from wqc.contract.settings import CarrierSettings, QueueSettings, SourceSettings
 
 T = TypeVar("T")
 
@@ -20,6 +20,12 @@ class _Source(msgspec.Struct):
     workflow: str = ""
 
 
+class _Carrier(msgspec.Struct):
+    carrier: str
+    kind: str
+    options: dict[str, Any] = {}
+
+
 def read_queue_settings(text: str) -> QueueSettings:
     """Raises ValueError."""
     return _read(text, QueueSettings, "settings.yaml")
@@ -29,6 +35,12 @@ def read_source_settings(text: str) -> SourceSettings:
     """Raises ValueError."""
     read = _read(text, _Source, "source.yaml")
     return SourceSettings(read.source, read.kind, read.options, read.members, read.workflow)
+
+
+def read_carrier_settings(text: str) -> CarrierSettings:
+    """Raises ValueError."""
+    read = _read(text, _Carrier, "carrier.yaml")
+    return CarrierSettings(read.carrier, read.kind, read.options)
 
 
 def _read(text: str, shape: type[T], file: str) -> T:

@@ -71,6 +71,20 @@ class NodeStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class CarrierStatus:
+    carrier: str
+    waiting: int
+    done: int
+    """Items that were published, as far as they are remembered."""
+    rate: float
+    """Items published per second, over the last minute."""
+    blocked: str
+    """What keeps it or one of its items from being published, for people; "" if nothing does."""
+    knows: bool
+    """What was published is known."""
+
+
+@dataclass(frozen=True, slots=True)
 class SourceStatus:
     source: str
     problem: str
@@ -83,6 +97,7 @@ class Status:
     nodes: tuple[NodeStatus, ...]
     idle: bool
     """All that the sources list is worked off, but for what failed."""
+    carriers: tuple[CarrierStatus, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

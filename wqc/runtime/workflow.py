@@ -33,10 +33,6 @@ class SourceNode:
         return tuple(Port(self.name, member) for member in self.members or ("",))
 
 
-class Unsupported(Exception):
-    """The workflow has a node that this version can't run."""
-
-
 class Workflow:
     """The nodes in the order of declaration. The methods are named after the language's blocks."""
 
@@ -46,6 +42,8 @@ class Workflow:
         self.sources: dict[str, SourceNode] = {}
         self.queues: dict[str, tuple[str, ...]] = {}
         """Each queue's lanes; `("",)` for a queue that reads a plain stream."""
+        self.carriers: dict[str, str | None] = {}
+        """Where an ambassador runs each; None for one that the manager runs itself."""
         self.nodes: list[str] = []
 
     def source(self, name: str, url: str | None = None) -> FailingStream:
@@ -134,27 +132,35 @@ class Workflow:
         return Stream(Port(name))
 
     def carrier(self, name: str, stream: Stream | Bundle[Stream], url: str | None = None) -> None:
-        """Raises Unsupported."""
-        raise Unsupported(f"{self.name}: this version runs no carriers, and {name} is one")
+        """Publishes all members of a bundle, under names as for a queue."""
+        self._declare(name)
+        self.carriers[name] = url
+        for _, part in self._members(name, stream):
+            self.graph.connect(part.port, Reader(name))
 
     def queue(self, name: str, stream: Stream | Bundle[Stream]) -> QueueStream:
         """One lane per member of a bundle; items of members that share no names are called `member:name`."""
         self._declare(name)
-        if not isinstance(stream, Bundle):
-            self.graph.connect(stream.port, Reader(name))
-            self.queues[name] = ("",)
-            return QueueStream(Port(name))
-        for member, part in stream.streams.items():
-            read = part if stream.shares_names else self._merged(_part(name, member), part, member)
-            self.graph.connect(read.port, Reader(name, lane=member))
-        self.queues[name] = tuple(stream.streams)
-        return QueueStream(Port(name), tuple(stream.streams))
+        members = self._members(name, stream)
+        for member, part in members:
+            self.graph.connect(part.port, Reader(name, lane=member))
+        lanes = self.queues[name] = tuple(member for member, _ in members)
+        return QueueStream(Port(name), lanes if isinstance(stream, Bundle) else ())
 
     def run(self) -> None:
         """Run on the cluster that this process belongs to until told to stop; then exit."""
         from wqc.runtime.incluster import run_in_cluster
 
         sys.exit(run_in_cluster(self))
+
+    def _members(self, name: str, stream: Stream | Bundle[Stream]) -> list[tuple[str, Stream]]:
+        """What the node `name` reads, by member; `""` for a plain stream."""
+        if not isinstance(stream, Bundle):
+            return [("", stream)]
+        return [
+            (member, part if stream.shares_names else self._merged(_part(name, member), part, member))
+            for member, part in stream.streams.items()
+        ]
 
     def _pattern(self, node: str, stream: Stream, pattern: Pattern) -> Stream:
         self.graph.connect(stream.port, Reader(node, pattern))

@@ -53,9 +53,9 @@ class SourceApi:
         if request.method != method:
             return refusal(405, f"only {method} makes sense here", Allow=method)
         if slash:
-            return await self._done(path, _decoded(name))
+            return await self._done(path, decoded(name))
         if name:
-            data = await self._sources[path].get(_decoded(name))
+            data = await self._sources[path].get(decoded(name))
             return Answer(200, f'{{"kind":"Item","apiVersion":"v1","data":{data}}}'.encode())
         return await self._list(path, request)
 
@@ -87,7 +87,7 @@ class SourceApi:
         return Answer(204)
 
 
-def _decoded(name: str) -> str:
+def decoded(name: str) -> str:
     """Raises NoSuchItem for what no name encodes to."""
     try:
         return unquote_to_bytes(name).decode(errors="surrogatepass")

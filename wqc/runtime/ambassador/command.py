@@ -1,9 +1,9 @@
-"""`wqc-runtime source`, and each pattern node as a program: from arguments to what is served where."""
+"""`wqc-runtime source`, `carrier` and each pattern node: from arguments to what they serve."""
 
 import argparse
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from urllib.parse import urlsplit
 
 from wqc.contract.expression import Expression, InvalidExpression, compile_expression
@@ -13,8 +13,9 @@ from wqc.patterns.item import Pattern
 from wqc.patterns.sharder import Sharder
 from wqc.patterns.splitter import OTHERWISE, Splitter
 from wqc.runtime.ambassador.api import SourceApi
+from wqc.runtime.ambassador.carriers import carrier_api
 from wqc.runtime.ambassador.patterns import MergedSource, Node, Output
-from wqc.runtime.ambassador.serving import serve
+from wqc.runtime.ambassador.serving import Api, serve
 from wqc.runtime.ambassador.sources import open_sources
 from wqc.runtime.graph import FAILED
 from wqc.runtime.periods import Periods, periods_from
@@ -27,8 +28,7 @@ TOKEN = "WQC_AUTH"
 """In the environment: the bearer token for the Source API in front of which a pattern node stands."""
 PORT = 8080
 
-Sources = Mapping[str, Source]
-Open = Callable[[argparse.Namespace, Periods], Sources]
+Open = Callable[[argparse.Namespace, Periods], Api]
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -37,6 +37,8 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     source.add_argument(
         "names", nargs="+", metavar="NAME", help="a source; its settings are in a folder of its name"
     )
+    carrier = _command(commands, "carrier", "publish what a manager sends", _carrier)
+    carrier.add_argument("name", metavar="NAME", help="a carrier; its settings are in a folder of its name")
     copier = _pattern(commands, "copier", "one stream for several readers", _copier)
     copier.add_argument(
         "--to", action="append", required=True, metavar="NAME", help="a reader: it asks at /NAME"
@@ -81,7 +83,7 @@ def _serve(arguments: argparse.Namespace, open: Open) -> None:
 
     async def run() -> None:
         periods = periods_from()
-        await serve(SourceApi(open(arguments, periods)), arguments.port, periods.request)
+        await serve(open(arguments, periods), arguments.port, periods.request)
 
     asyncio.run(run())
 
@@ -101,33 +103,37 @@ def _pattern(
     return parser
 
 
-def _sources(arguments: argparse.Namespace, periods: Periods) -> Sources:
-    return open_sources(arguments.names, periods)
+def _sources(arguments: argparse.Namespace, periods: Periods) -> Api:
+    return SourceApi(open_sources(arguments.names, periods))
 
 
-def _copier(arguments: argparse.Namespace, periods: Periods) -> Sources:
+def _carrier(arguments: argparse.Namespace, periods: Periods) -> Api:
+    return carrier_api(arguments.name, periods)
+
+
+def _copier(arguments: argparse.Namespace, periods: Periods) -> Api:
     return _outputs(arguments, periods, Copier(), arguments.to, copies=True)
 
 
-def _filter(arguments: argparse.Namespace, periods: Periods) -> Sources:
+def _filter(arguments: argparse.Namespace, periods: Periods) -> Api:
     return _outputs(arguments, periods, Filter(arguments.where), ["", FAILED])
 
 
-def _splitter(arguments: argparse.Namespace, periods: Periods) -> Sources:
+def _splitter(arguments: argparse.Namespace, periods: Periods) -> Api:
     cases = dict(arguments.case)
     drop = arguments.otherwise == "drop"
     others = [FAILED] if drop else [OTHERWISE, FAILED]
     return _outputs(arguments, periods, Splitter(tuple(cases.items()), drop), [*cases, *others])
 
 
-def _sharder(arguments: argparse.Namespace, periods: Periods) -> Sources:
+def _sharder(arguments: argparse.Namespace, periods: Periods) -> Api:
     shards = tuple(dict.fromkeys(arguments.shard))
     return _outputs(arguments, periods, Sharder(arguments.key, shards), [*shards, FAILED])
 
 
-def _merger(arguments: argparse.Namespace, periods: Periods) -> Sources:
+def _merger(arguments: argparse.Namespace, periods: Periods) -> Api:
     inputs = {name: _upstream(url, periods) for name, url in arguments.source}
-    return {"": patient(MergedSource(inputs), PATIENCE * periods.request)}
+    return SourceApi({"": patient(MergedSource(inputs), PATIENCE * periods.request)})
 
 
 def _outputs(
@@ -136,10 +142,10 @@ def _outputs(
     pattern: Pattern,
     names: Iterable[str],
     copies: bool = False,
-) -> Sources:
+) -> Api:
     outputs = tuple(dict.fromkeys(names))
     node = Node(_upstream(arguments.source, periods), pattern, outputs if copies else ("",))
-    return {name: patient(Output(node, name), PATIENCE * periods.request) for name in outputs}
+    return SourceApi({name: patient(Output(node, name), PATIENCE * periods.request) for name in outputs})
 
 
 def _upstream(url: str, periods: Periods) -> Source:

@@ -1,17 +1,23 @@
-"""A Source API on loopback, until told to stop."""
+"""An API on loopback, until told to stop."""
 
 import asyncio
 import logging
 import signal
+from typing import Protocol
 
-from wqc.runtime.ambassador.api import SourceApi
-from wqc.runtime.httpserver import HttpServer, on_loop
+from wqc.runtime.httpserver import Answer, HttpServer, Request, on_loop
 from wqc.runtime.logs import log
 
 LOOPBACK = "127.0.0.1"
 
 
-async def serve(api: SourceApi, port: int, patience: float) -> None:
+class Api(Protocol):
+    async def answer(self, request: Request) -> Answer: ...
+
+    async def close(self) -> None: ...
+
+
+async def serve(api: Api, port: int, patience: float) -> None:
     """`patience`: seconds that an answer may take. Raises OSError where it can't listen."""
     loop = asyncio.get_running_loop()
     server = HttpServer(LOOPBACK, port, lambda request: on_loop(loop, api.answer(request), patience))

@@ -51,12 +51,14 @@ class Connections:
         self._timeout = timeout
         self._idle: list[http.client.HTTPConnection] = []
 
-    async def request(self, method: str, target: str, headers: dict[str, str]) -> Answer:
+    async def request(
+        self, method: str, target: str, headers: dict[str, str], content: bytes | None = None
+    ) -> Answer:
         """Raises SourceError whose text goes on after the address: "can't be reached: …"."""
         exchange = _Exchange()
         try:
             async with asyncio.timeout(self._timeout):
-                return await in_thread(lambda: self._exchange(exchange, method, target, headers))
+                return await in_thread(lambda: self._exchange(exchange, method, target, headers, content))
         except TimeoutError:
             raise SourceError(f"gave no complete answer within {self._timeout:g} s") from None
         except (OSError, http.client.HTTPException) as error:
@@ -69,18 +71,20 @@ class Connections:
         while self._idle:
             self._idle.pop().close()
 
-    def _exchange(self, exchange: _Exchange, method: str, target: str, headers: dict[str, str]) -> Answer:
+    def _exchange(
+        self, exchange: _Exchange, method: str, target: str, headers: dict[str, str], content: bytes | None
+    ) -> Answer:
         try:
             used = self._idle.pop()
         except IndexError:
-            return self._ask(exchange, self._make(), method, target, headers)
+            return self._ask(exchange, self._make(), method, target, headers, content)
         try:
-            return self._ask(exchange, used, method, target, headers)
+            return self._ask(exchange, used, method, target, headers, content)
         except (ConnectionError, http.client.BadStatusLine):
             if exchange.broken_off:
                 raise
             # the service has closed it meanwhile; every request here may be repeated
-            return self._ask(exchange, self._make(), method, target, headers)
+            return self._ask(exchange, self._make(), method, target, headers, content)
 
     def _ask(
         self,
@@ -89,6 +93,7 @@ class Connections:
         method: str,
         target: str,
         headers: dict[str, str],
+        content: bytes | None,
     ) -> Answer:
         exchange.connection = connection
         try:
@@ -96,7 +101,7 @@ class Connections:
                 connection.connect()
             if exchange.broken_off:
                 raise TimeoutError
-            connection.request(method, target, headers=headers)
+            connection.request(method, target, content, headers)
             response = connection.getresponse()
             body = bytearray()
             while piece := response.read1(PIECE):

@@ -42,7 +42,7 @@ class HttpSource:
         raise SourceError(f"{self._url} changes its listing from page to page")
 
     async def get(self, name: str) -> str:
-        url = f"{self._url}/{_encoded(name)}"
+        url = f"{self._url}/{encoded(name)}"
         answer = await self._ask("GET", url)
         if answer.status == 404:
             raise NoSuchItem(f"{url} answers 404: it isn't there")
@@ -55,10 +55,10 @@ class HttpSource:
             raise SourceError(f"{url} gave data that isn't JSON: {error}") from None
 
     async def done(self, name: str) -> None:
-        url = f"{self._url}/{_encoded(name)}/done"
+        url = f"{self._url}/{encoded(name)}/done"
         answer = await self._ask("POST", url)
         if answer.status not in (200, 204, 404):
-            raise SourceError(_refusal(url, answer))
+            raise SourceError(refusal(url, answer))
 
     async def close(self) -> None:
         self._connections.close()
@@ -118,7 +118,7 @@ class HttpSource:
         self._repeated = repeated
 
 
-def _encoded(name: str) -> str:
+def encoded(name: str) -> str:
     """In a path: `.` too where it could be taken for a step in it."""
     encoded = quote(name.encode(errors="surrogatepass"), safe="")
     return encoded.replace(".", "%2E") if name in (".", "..") else encoded
@@ -126,7 +126,7 @@ def _encoded(name: str) -> str:
 
 def _object(url: str, answer: Answer) -> dict[str, Any]:
     if answer.status != 200:
-        raise SourceError(_refusal(url, answer))
+        raise SourceError(refusal(url, answer))
     try:
         value = decode(answer.body)
     except ValueError:
@@ -136,7 +136,7 @@ def _object(url: str, answer: Answer) -> dict[str, Any]:
     return value
 
 
-def _refusal(url: str, answer: Answer) -> str:
+def refusal(url: str, answer: Answer) -> str:
     """With the reason, where the service is one of our own."""
     try:
         body = decode(answer.body)

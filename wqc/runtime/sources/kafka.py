@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from wqc.runtime.kafka.connection import Connection
+from wqc.runtime.kafka.headers import identity
 from wqc.runtime.kafka.topic import End, Missing, Partitions, Record, Topic
 from wqc.runtime.logs import log
 from wqc.runtime.sources.body import Body
@@ -19,9 +20,6 @@ from wqc.runtime.sources.progress import Progress, resumed, topic_of
 from wqc.runtime.sources.source import NoSuchItem
 from wqc.runtime.sources.threads import in_thread
 
-ITEM = "wqc-item"
-"""The header in which a carrier writes an item's name."""
-VERSION = "wqc-version"
 MOST_BYTES = 16 * 1024 * 1024
 """Of the bodies that are held at a time; one message always is."""
 WAIT = 0.5
@@ -264,9 +262,9 @@ class KafkaBroker:
 
     def _identity(self, record: Record) -> tuple[str, str]:
         """Name and version. A topic that is made anew counts from 0 again, so its own id is part of it."""
-        name = _text(record.headers.get(ITEM))
+        name, version = identity(record.headers)
         if name:
-            return name, _text(record.headers.get(VERSION))
+            return name, version
         place = f"{self._reading.topic}-{record.partition}-{record.offset}"
         return (f"{place}@{self._id}" if self._id else place), ""
 
@@ -284,7 +282,3 @@ class KafkaBroker:
     def _lose(self, what: str) -> None:
         log(logging.WARNING, "messages are lost", topic=self._reading.topic, reason=what)
         self._loss, self._lost_at = what, time.monotonic()
-
-
-def _text(header: bytes | None) -> str:
-    return (header or b"").decode(errors="backslashreplace")

@@ -1,0 +1,1 @@
+"""Where items go that leave the workflow."""

@@ -1,0 +1,192 @@
+"""Publishes to a Kafka topic: the data as the message's value, name and version as its headers.
+
+The name is the message's key as well, so that all versions of an item are in one partition, in order.
+"""
+
+import asyncio
+import threading
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicCollection
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from wqc.runtime.carriers.carrier import NotAccepted
+from wqc.runtime.kafka.connection import Config, Connection, Errors, awaited
+from wqc.runtime.kafka.headers import headers
+from wqc.runtime.sources.source import SourceError
+from wqc.runtime.sources.threads import in_thread
+
+LARGEST = 64 * 1024 * 1024
+"""Bytes of a message that the client sends; what is too large for the topic, the brokers say."""
+WAITING = 32 * 1024
+"""Kibibytes of messages that wait for the brokers' answer."""
+_TOO_LARGE = (KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE)
+_NO_TOPIC = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """`partitions` and `copies` are for a topic that is made, if `create` says that it is."""
+
+    topic: str
+    create: bool
+    partitions: int
+    copies: int
+
+
+class KafkaCarrier:
+    """`patience`: seconds until an item that isn't acknowledged counts as not published."""
+
+    def __init__(self, connection: Connection, target: Target, patience: float) -> None:
+        self._connection = connection
+        self._target = target
+        self._patience = patience
+        self._client: _Client | None = None
+        self._connecting: asyncio.Task[_Client] | None = None
+
+    async def publish(self, name: str, version: str, text: str) -> None:
+        # all that are published meanwhile wait for the same attempt
+        if self._connecting is None or self._connecting.done():
+            self._connecting = asyncio.create_task(self._connected())
+        client = await asyncio.shield(self._connecting)
+        await client.publish(self._target.topic, name, version, text)
+
+    async def close(self) -> None:
+        if self._connecting:
+            self._connecting.cancel()
+            await asyncio.gather(self._connecting, return_exceptions=True)
+        await self._disconnect()
+
+    async def _connected(self) -> "_Client":
+        """A new connection where there is none that is good, or its credentials aren't the present ones."""
+        config = self._connection.config()
+        if self._client and (self._client.is_broken or self._client.config != config):
+            await self._disconnect()
+        if self._client is None:
+            client = _Client(self._connection, config, self._patience)
+            try:
+                await in_thread(lambda: client.prepare(self._target))
+            except BaseException:
+                await in_thread(client.close)
+                raise
+            self._client = client
+        return self._client
+
+    async def _disconnect(self) -> None:
+        client, self._client = self._client, None
+        if client:
+            await in_thread(client.close)
+
+
+class _Client:
+    """One connection. A thread of its own runs the client's callbacks."""
+
+    def __init__(self, connection: Connection, config: Config, patience: float) -> None:
+        self.config = config
+        self.is_broken = False
+        self._connection = connection
+        self._patience = patience
+        self._errors = Errors()
+        common = {**config, "error_cb": self._note}
+        self._admin = AdminClient(common)
+        self._producer = Producer(
+            {
+                **common,
+                "enable.idempotence": True,
+                "acks": "all",
+                "linger.ms": 5,
+                "delivery.timeout.ms": int(1000 * patience),
+                "message.max.bytes": LARGEST,
+                "queue.buffering.max.kbytes": WAITING,
+                # Java's: whoever else writes to the topic has an item's versions in the same partition
+                "partitioner": "murmur2_random",
+            }
+        )
+        self._closed = False
+        self._thread = threading.Thread(target=self._serve, daemon=True, name="kafka")
+        self._thread.start()
+
+    def prepare(self, target: Target) -> None:
+        """See that there is a topic. Raises SourceError."""
+        try:
+            described = self._admin.describe_topics(
+                TopicCollection([target.topic]), request_timeout=self._patience
+            )
+            awaited(described[target.topic], self._admin.poll, self._errors, self._patience)
+        except KafkaException as error:
+            if error.args[0].code() not in _NO_TOPIC:
+                raise SourceError(self._words(error.args[0])) from None
+            if not target.create:
+                where = self._connection.brokers
+                raise SourceError(
+                    f"there is no topic {target.topic} on {where}; with `create = true` it is made"
+                ) from None
+            self._create(target)
+        self._errors.last = None
+
+    async def publish(self, topic: str, name: str, version: str, text: str) -> None:
+        """Raises SourceError, NotAccepted."""
+        delivered: Future[KafkaError | None] = Future()
+
+        def report(error: KafkaError | None, _: Message) -> None:
+            if not delivered.cancelled():
+                delivered.set_result(error)
+
+        value, key = text.encode(errors="surrogatepass"), name.encode(errors="surrogatepass")
+        try:
+            self._producer.produce(topic, value, key, headers=headers(name, version), on_delivery=report)
+        except BufferError:
+            raise SourceError(f"{self._connection.brokers}: too much waits for an answer") from None
+        except KafkaException as error:
+            raise self._failure(error.args[0]) from None
+        problem = await asyncio.wrap_future(delivered)
+        if problem:
+            raise self._failure(problem)
+
+    def close(self) -> None:
+        if self.is_broken:
+            self._producer.purge()
+        self._producer.flush(self._patience)
+        self._closed = True
+        self._thread.join()
+
+    def _create(self, target: Target) -> None:
+        # with fewer copies in step than that, the brokers refuse what is published
+        least = {"min.insync.replicas": str(max(1, target.copies - 1))}
+        new = NewTopic(target.topic, target.partitions, target.copies, config=least)
+        try:
+            made = self._admin.create_topics([new], request_timeout=self._patience)
+            awaited(made[target.topic], self._admin.poll, self._errors, self._patience)
+        except KafkaException as error:
+            found = error.args[0]
+            if found.code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                raise SourceError(f"the topic {target.topic} can't be made: {self._words(found)}") from None
+
+    def _serve(self) -> None:
+        while not self._closed:
+            self._producer.poll(0.2)
+
+    def _note(self, error: KafkaError) -> None:
+        self._errors.note(error)
+        if error.code() == KafkaError._FATAL:
+            self.is_broken = True
+
+    def _failure(self, error: KafkaError) -> SourceError:
+        if error.code() in _TOO_LARGE:
+            return NotAccepted(
+                f"{self._connection.brokers} finds it too large: see the topic's max.message.bytes"
+            )
+        # the topic is gone, or another one has its name: looked at anew
+        self.is_broken = self.is_broken or error.code() in _NO_TOPIC or error.fatal()
+        return SourceError(self._words(error))
+
+    def _words(self, error: KafkaError) -> str:
+        if error.code() in (KafkaError._MSG_TIMED_OUT, KafkaError._TIMED_OUT, KafkaError._PURGE_QUEUE):
+            if self._errors.last is not None:
+                return self._connection.words(self._errors.last)
+            return f"{self._connection.brokers} doesn't acknowledge within {self._patience:g} s"
+        if error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+            return f"{self._connection.brokers} doesn't let this user write to the topic"
+        return self._connection.words(error)
