@@ -1,6 +1,7 @@
 """The Kubernetes store passes the suite of all stores, on simulated nodes; foreign Jobs are left alone."""
 
 import asyncio
+import json
 import time
 from typing import Any
 
@@ -15,7 +16,7 @@ from wqc.runtime.stores.kubernetes.state import KubernetesStateStore
 from wqc.runtime.stores.kubernetes.store import KubernetesStore
 from wqc.runtime.stores.kubernetes.transport import Transport
 from wqc.runtime.stores.state import StateStore
-from wqc.runtime.stores.store import Changed, ForeignJob, Gone, JobStore
+from wqc.runtime.stores.store import Changed, ForeignJob, Gone, JobStore, Refused
 
 NAMESPACE = "stores"
 
@@ -89,6 +90,34 @@ class TestKubernetesStore(StoreSuite):
                 await asyncio.sleep(1)
                 seen = [each.job.job for each in changes.seen if isinstance(each, Changed)]
                 assert name not in seen
+
+        self.run(scenario())
+
+    def test_a_job_without_its_large_item_is_completed(self, world: ClusterWorld) -> None:
+        """As after a crash between the two writes; and what somebody else put in the way is left alone."""
+
+        async def scenario() -> None:
+            data = json.dumps("x" * 500 * 1024)
+            async with opened(world) as (store, owner, changes):
+                await changes.listed()
+                body = manifest(world.template(), owner, "halved", data)
+                name = body["metadata"]["name"]
+                config_map(world.client, name, {})
+                with pytest.raises(Refused, match="in the way"):
+                    await store.create("work", body, data)
+            path = f"/api/v1/namespaces/{NAMESPACE}/configmaps/{name}"
+            assert world.client.request("DELETE", path).status == 200
+            async with opened(world) as (store, _, changes):
+                (found,) = [job for job in await changes.listed() if job.job == name]
+                assert found.content == "absent"
+                with pytest.raises(LookupError):
+                    await store.data(found)
+                whole = await store.complete(found, data)
+                assert (whole.content, await store.data(whole)) == ("apart", data)
+            answer = world.client.request("GET", path)
+            assert answer.body["immutable"] is True
+            (owner,) = answer.body["metadata"]["ownerReferences"]
+            assert (owner["kind"], owner["name"]) == ("Job", name)
 
         self.run(scenario())
 

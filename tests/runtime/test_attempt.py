@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.localrun import job_template
-from wqc.contract.limits import SMALL_ITEM_BYTES
+from wqc.contract.limits import LARGE_ITEM_BYTES, SMALL_ITEM_BYTES
 from wqc.contract.settings import Lane, Parallelism
 from wqc.runtime.attempt import (
     Identity,
-    ItemTooLarge,
     attempt_name,
     item_fields,
     job_manifest,
     read_identity,
-    stdin_text,
 )
+from wqc.runtime.largeitem import ItemTooLarge, large_files
+from wqc.runtime.stdin import stdin_text
 from wqc.runtime.text import encode
 
 OWNER = {"apiVersion": "v1", "kind": "ConfigMap", "name": "signup-email-on", "uid": "1-2", "controller": True}
@@ -143,10 +143,34 @@ def test_scalars_with_plain_keys_become_files() -> None:
     assert len(item_fields(json.dumps({f"k{n}": n for n in range(60)}))) == 50
 
 
-def test_an_item_that_does_not_fit_says_how_large_it_is() -> None:
-    made(json.dumps("x" * (SMALL_ITEM_BYTES - 2)))
-    with pytest.raises(ItemTooLarge, match="65537 bytes"):
-        made(json.dumps("x" * (SMALL_ITEM_BYTES - 1)))
+def test_the_data_of_a_large_item_is_not_in_its_job() -> None:
+    small = made(json.dumps("x" * (SMALL_ITEM_BYTES - 2)))
+    assert "wqc/large" not in small["metadata"]["annotations"]
+    template = yaml.safe_load(job_template("true"))
+    files = template["spec"]["template"]["spec"]["volumes"][0]["downwardAPI"]["items"]
+    files.append({"path": "stdin", "fieldRef": {"fieldPath": "metadata.annotations['wqc/stdin']"}})
+    large = made(json.dumps({"a": "x" * SMALL_ITEM_BYTES}), template)
+    assert large["metadata"]["annotations"]["wqc/large"] == "item.json,stdin"
+    pod = large["spec"]["template"]
+    assert "annotations" not in pod["metadata"]
+    (volume,) = [each for each in pod["spec"]["volumes"] if each["name"] == "item"]
+    items = [{"key": "item.json", "path": "item.json"}, {"key": "stdin", "path": "stdin"}]
+    assert volume == {"name": "item", "configMap": {"name": "job-1", "items": items}}
+    assert len(json.dumps(large)) < 4096
+
+
+@pytest.mark.parametrize(
+    ("names", "data", "size"),
+    [
+        (("item.json",), "x" * (LARGE_ITEM_BYTES - 1), f"{LARGE_ITEM_BYTES + 1} bytes of JSON"),
+        (("item.json", "stdin"), "x" * (LARGE_ITEM_BYTES // 2), f"{LARGE_ITEM_BYTES + 2} bytes, as JSON"),
+    ],
+)
+def test_an_item_that_does_not_fit_says_how_large_it_is(names: tuple[str, ...], data: str, size: str) -> None:
+    with pytest.raises(ItemTooLarge, match=size):
+        large_files(names, json.dumps(data))
+    files = large_files(names, json.dumps(data[:-2]))
+    assert files == {name: data[:-2] if name == "stdin" else json.dumps(data[:-2]) for name in names}
 
 
 @given(st.text(), st.text(), st.integers(0, 9), st.integers(1, 999), st.integers(0, 100))

@@ -2,10 +2,11 @@
 
 import pytest
 
-from wqc.contract.limits import SMALL_ITEM_BYTES
+from wqc.contract.limits import LARGE_ITEM_BYTES
 from wqc.contract.names import LABEL_LIMIT, held_job_name
-from wqc.runtime.attempt import Identity, ItemTooLarge
+from wqc.runtime.attempt import Identity
 from wqc.runtime.heldjob import LONGEST_REASON, held_job
+from wqc.runtime.largeitem import ItemTooLarge
 
 OWNER = {"apiVersion": "v1", "kind": "ConfigMap", "name": "thumbs-manager", "uid": "1", "controller": True}
 
@@ -35,5 +36,10 @@ def test_it_can_not_run_and_says_why() -> None:
     assert job["metadata"]["annotations"]["wqc/reason"] == "x" * LONGEST_REASON
     assert (job["spec"]["suspend"], job["spec"]["parallelism"]) == (True, 0)
     assert job["spec"]["template"]["metadata"]["annotations"]["wqc/item"] == '{"n":1}'
+
+
+def test_what_is_too_large_is_held_without_its_data() -> None:
     with pytest.raises(ItemTooLarge):
-        held_job(OWNER, "w", "n", "j", Identity("a", "", 0, 1, 0), f'"{"x" * SMALL_ITEM_BYTES}"', "")
+        held_job(OWNER, "w", "n", "j", Identity("a", "", 0, 1, 0), f'"{"x" * LARGE_ITEM_BYTES}"', "")
+    job = held_job(OWNER, "w", "n", "j", Identity("a", "", 0, 1, 0), None, "too large")
+    assert "annotations" not in job["spec"]["template"]["metadata"]

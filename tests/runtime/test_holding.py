@@ -1,4 +1,4 @@
-"""Items that fail in a pattern node whose `.failed` nobody reads: Jobs that never run hold them (promise 14)."""
+"""Items that fail in a pattern node whose `.failed` nobody reads are held by Jobs (promise 14)."""
 
 import asyncio
 import json

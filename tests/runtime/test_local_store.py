@@ -85,6 +85,22 @@ class TestLocalStore(StoreSuite):
 
         self.run(scenario())
 
+    def test_a_large_item_is_a_file_without_fields(self, world: LocalWorld, tmp_path: Path) -> None:
+        async def scenario() -> None:
+            async with opened(world) as (store, owner, changes):
+                await changes.listed()
+                out = tmp_path / "out"
+                template = yaml.safe_load(
+                    job_template(f'cp "$WORK_ITEM_FILE" {out}; ls "$WORK_ITEM_DIR" > {out}.fields')
+                )
+                data = json.dumps({"path": "a" * 500 * 1024})
+                made = await store.create("work", manifest(template, owner, "large", data), data)
+                await changes.job(made.job, "succeeded")
+                assert out.read_text() == data
+                assert Path(f"{out}.fields").read_text() == ""
+
+        self.run(scenario())
+
     def test_containers_run_one_after_the_other_until_one_fails(
         self, world: LocalWorld, tmp_path: Path
     ) -> None:

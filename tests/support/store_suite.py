@@ -1,6 +1,7 @@
 """What every JobStore must do: one suite, which the local and the Kubernetes store both pass."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
@@ -222,6 +223,29 @@ class StoreSuite:
                 )
                 await changes.until(lambda each: each == Gone(name))
                 assert await store.get(NODE, name) is None
+
+        self.run(scenario())
+
+    def test_a_large_item_is_apart_from_its_job(self, world: World) -> None:
+        async def scenario() -> None:
+            data = json.dumps({"text": "☃\n" * 60_000}, ensure_ascii=False)
+            async with opened(world) as (store, owner, changes):
+                await changes.listed()
+                body = manifest(world.template(), owner, "large", data)
+                made = await store.create("work", body, data)
+                assert (made.content, made.data) == ("apart", "")
+                assert await store.data(made) == data
+                await changes.job(made.job, "succeeded")
+            async with opened(world) as (store, _, changes):
+                (found,) = [job for job in await changes.listed() if job.job == made.job]
+                assert (found.phase, found.content) == ("succeeded", "apart")
+                assert await store.data(found) == data
+                whole = await store.complete(found, data)
+                assert (whole.job, whole.content) == (made.job, "apart")
+                await store.finish(found, 2.0)
+                await changes.until(lambda each: each == Gone(made.job))
+                with pytest.raises(LookupError):
+                    await store.complete(found, data)
 
         self.run(scenario())
 

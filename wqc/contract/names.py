@@ -47,6 +47,11 @@ ITEM_ANNOTATION = "wqc/item"
 JSON.
 """
 
+LARGE = "wqc/large"
+"""On a Job, as an annotation: the files that its ConfigMap has, with commas. On that ConfigMap, as a label: it
+holds a large item.
+"""
+
 REASON_ANNOTATION = "wqc/reason"
 """On a Job that never runs and only holds an item: why the item failed."""
 

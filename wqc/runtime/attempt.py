@@ -17,6 +17,7 @@ from wqc.contract.names import (
     FIELD_ANNOTATION,
     ITEM_ANNOTATION,
     LANE_LABEL,
+    LARGE,
     QUEUE_LABEL,
     WORKFLOW_LABEL,
     item_hash,
@@ -25,16 +26,13 @@ from wqc.contract.names import (
 )
 from wqc.contract.pod import STDIN_ANNOTATION
 from wqc.contract.settings import Lane
+from wqc.runtime.largeitem import STDIN_FILE, files_volume, large_files
+from wqc.runtime.stdin import stdin_text
 from wqc.runtime.text import decode, encode, scalar
 
 ITEM_VOLUME = "item"
 FIELDS_FOLDER = "fields"
-STDIN_FILE = "stdin"
 _FIELD = re.compile(FIELD_NAME)
-
-
-class ItemTooLarge(ValueError):
-    """The item's data doesn't fit into a Job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +92,10 @@ def job_manifest(
 ) -> dict[str, Any]:
     """The Job to create; `data` is the item's data as JSON.
 
-    Raises ItemTooLarge for more than SMALL_ITEM_BYTES of it.
+    What is larger than SMALL_ITEM_BYTES isn't in it, but for the names of its files (largeitem.py).
+
+    Raises ItemTooLarge.
     """
-    size = len(data.encode())
-    if size > SMALL_ITEM_BYTES:
-        raise ItemTooLarge(f"its data is {size} bytes of JSON; {SMALL_ITEM_BYTES} fit")
     manifest = copy.deepcopy(template)
     labels = {WORKFLOW_LABEL: workflow, QUEUE_LABEL: queue} | ({LANE_LABEL: lane.name} if lane.name else {})
     metadata = manifest.setdefault("metadata", {})
@@ -107,17 +104,31 @@ def job_manifest(
     _merge(metadata, "labels", labels)
     _merge(metadata, "annotations", {ITEM_ANNOTATION: identity.text()})
     pod = manifest["spec"]["template"]
+    _merge(pod.setdefault("metadata", {}), "labels", labels)
+    if lane.node_selector:
+        _merge(pod["spec"], "nodeSelector", lane.node_selector)
+    if len(data.encode()) <= SMALL_ITEM_BYTES:
+        _put_in(pod, data)
+    else:
+        names = [file["path"] for file in item_files(pod["spec"])]
+        large_files(names, data)
+        _merge(metadata, "annotations", {LARGE: ",".join(names)})
+        volumes = pod["spec"]["volumes"]
+        volumes[:] = [
+            files_volume(ITEM_VOLUME, job, names) if each["name"] == ITEM_VOLUME else each for each in volumes
+        ]
+    return manifest
+
+
+def _put_in(pod: dict[str, Any], data: str) -> None:
+    """A small item is in the pod's annotations, from which its files are made."""
     fields = item_fields(data)
     texts = {ITEM_ANNOTATION: data} | {FIELD_ANNOTATION + key: text for key, text in fields.items()}
     files = item_files(pod["spec"])
     if any(file["path"] == STDIN_FILE for file in files):
         texts[STDIN_ANNOTATION] = stdin_text(data)
     files += [_field_file(key) for key in fields]
-    _merge(pod.setdefault("metadata", {}), "labels", labels)
     _merge(pod["metadata"], "annotations", texts)
-    if lane.node_selector:
-        _merge(pod["spec"], "nodeSelector", lane.node_selector)
-    return manifest
 
 
 def item_fields(data: str) -> dict[str, str]:
@@ -131,13 +142,6 @@ def item_fields(data: str) -> dict[str, str]:
         if text is not None and _FIELD.fullmatch(key) and len(fields) < ITEM_FIELDS:
             fields[key] = text
     return fields
-
-
-def stdin_text(data: str) -> str:
-    """What a worker reads that takes its item from standard input: a text as it is, anything else as JSON."""
-    value = decode(data)
-    text = scalar(value) if isinstance(value, str) else None
-    return data if text is None else text
 
 
 def item_files(pod: dict[str, Any]) -> list[dict[str, Any]]:

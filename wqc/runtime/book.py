@@ -131,5 +131,7 @@ class Book:
         for key, number in self._superseded.values():
             attempts = self._items[key]
             job = attempts.jobs[number]
+            if attempts.latest.content == "absent" and not attempts.latest.held:
+                continue  # this one still has the item's data
             if attempts.stage != "finishing" and not (attempts.judged and attempts.judged.job == job.job):
                 yield job

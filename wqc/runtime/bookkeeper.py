@@ -15,7 +15,7 @@ class Bookkeeper:
         book: Book,
         recorded: Container[bytes],
         key: Callable[[str, str], bytes],
-        has_job: Callable[[bytes], None],
+        has_job: Callable[[Attempts], None],
     ) -> None:
         self._book = book
         self._recorded = recorded
@@ -50,7 +50,7 @@ class Bookkeeper:
         key = self._key(job.name, job.version)
         attempts = self._book.note(key, job)
         self._changed[key] = None
-        self._has_job(key)
+        self._has_job(attempts)
         return attempts
 
     def changed(self) -> Iterator[Attempts]:
@@ -61,6 +61,10 @@ class Bookkeeper:
             attempts = self._book.get(key)
             if attempts:
                 yield attempts
+
+    def again(self, attempts: Attempts) -> None:
+        """It could not be judged."""
+        self._changed[attempts.key] = None
 
     def _forget(self, job: str) -> None:
         key = self._book.forget(job, self._recorded)

@@ -1,18 +1,24 @@
 """When the origin of an item may let go of it: once what the queue has is enough (promise 2)."""
 
-from wqc.runtime.book import Book
+from wqc.runtime.book import Attempts, Book
 from wqc.runtime.ledger import Ledger
 from wqc.runtime.origin import Offer
+from wqc.runtime.sources.source import NoSuchItem, SourceError
+from wqc.runtime.stores.job import Job
+from wqc.runtime.stores.store import JobStore
 
 
 class Custody:
     """The offers of items that a queue has."""
 
-    def __init__(self, book: Book, ledger: Ledger) -> None:
+    def __init__(self, book: Book, ledger: Ledger, store: JobStore) -> None:
         self._book = book
         self._ledger = ledger
+        self._store = store
         self._kept: dict[bytes, list[Offer]] = {}
         """Offers that aren't taken yet, since their origins must keep the items."""
+        self._absent: dict[bytes, None] = {}
+        """Items whose Jobs were made, and may lack the data."""
 
     def has(self, key: bytes, offer: Offer) -> None:
         """The queue has the item of this offer."""
@@ -20,12 +26,56 @@ class Custody:
         self.review(key)
 
     def review(self, key: bytes) -> None:
-        """What the queue has of the item has changed."""
+        """What the queue has of the item may have changed."""
         for offer in self._kept.pop(key, ()):
             if self._is_enough(key):
                 offer.take()
             elif not offer.withdrawn:
                 self._kept.setdefault(key, []).append(offer)
 
+    def review_all(self) -> None:
+        for key in list(self._kept):
+            self.review(key)
+
+    def note(self, attempts: Attempts) -> None:
+        """There is something new about the item's Jobs."""
+        latest = attempts.latest
+        if latest.content == "absent" and latest.phase == "active":
+            self._absent[attempts.key] = None
+
+    async def mend(self) -> list[Job]:
+        """Complete the Jobs that were made without their items' data, as far as that is to be had.
+
+        Raises Refused.
+        """
+        mended = []
+        for key in list(self._absent):
+            attempts = self._book.get(key)
+            if attempts and attempts.latest.content == "absent" and attempts.latest.phase == "active":
+                try:
+                    job = await self._store.complete(attempts.latest, await self.data(attempts))
+                except (LookupError, SourceError):
+                    continue
+                mended.append(job)
+            self._absent.pop(key, None)
+        return mended
+
+    async def data(self, attempts: Attempts) -> str:
+        """The item's data as JSON, from whoever has it. Raises Refused, SourceError."""
+        for number in sorted(attempts.jobs, reverse=True):
+            job = attempts.jobs[number]
+            if job.data:
+                return job.data
+            if job.content == "apart" and not job.done:
+                try:
+                    return await self._store.data(job)
+                except LookupError:
+                    pass  # deleted by hand
+        for offer in self._kept.get(attempts.key, ()):
+            if not offer.withdrawn:
+                return await offer.text()
+        raise NoSuchItem("its data is too large to be kept, and nothing lists it any more")
+
     def _is_enough(self, key: bytes) -> bool:
-        return key in self._ledger or key in self._book
+        attempts = self._book.get(key)
+        return key in self._ledger or bool(attempts and attempts.latest.content != "absent")

@@ -83,7 +83,7 @@ class Desk:
             request = replace(request, jobs=jobs, missing=missing)
             await self._write({key: encode_request(request)})
         jobs = request.jobs or ()
-        left = held.retry(jobs) if request.action == "retry" else held.discard(jobs)
+        left = held.retry(key, jobs) if request.action == "retry" else held.discard(jobs)
         if not left:
             await self._finish(key, request)
 

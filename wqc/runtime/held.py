@@ -21,6 +21,8 @@ class Held:
         self._ledger = ledger
         self._renew = renew
         self._changed = changed
+        self._tried: dict[str, set[str]] = {}
+        """By request that isn't done, the Jobs whose items were tried again; a crash may repeat that."""
 
     def find(self, items: Collection[str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The Jobs that hold these items (None: all), and the items that aren't held."""
@@ -28,12 +30,18 @@ class Held:
         names = {job.name for job in dead}
         return tuple(job.job for job in dead), tuple(item for item in items or () if item not in names)
 
-    def retry(self, jobs: Collection[str]) -> int:
-        """Try the items of these Jobs again; for how many the Job must still be there."""
+    def retry(self, request: str, jobs: Collection[str]) -> int:
+        """Try the items of these Jobs again, once for each request; for how many the Job must still be there."""
+        tried = self._tried.setdefault(request, set())
         for attempts in self._of(jobs, "dead"):
-            self._renew(attempts)
-            self._changed()
-        return len(self._of(jobs, "retry", "handing", "recording"))
+            if attempts.latest.job not in tried:
+                tried.add(attempts.latest.job)
+                self._renew(attempts)
+                self._changed()
+        left = len(self._of(jobs, "retry", "handing", "recording"))
+        if not left:
+            del self._tried[request]
+        return left
 
     def discard(self, jobs: Collection[str]) -> int:
         """Record the items of these Jobs as they are; how many aren't recorded yet."""

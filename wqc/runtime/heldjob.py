@@ -33,10 +33,22 @@ _ITEM = {"path": "item.json", "fieldRef": {"fieldPath": "metadata.annotations['w
 
 
 def held_job(
-    owner: dict[str, Any], workflow: str, node: str, job: str, identity: Identity, data: str, reason: str
+    owner: dict[str, Any],
+    workflow: str,
+    station: str,
+    job: str,
+    identity: Identity,
+    data: str | None,
+    reason: str,
+    lane: Lane = NOWHERE,
 ) -> dict[str, Any]:
-    """The Job to create. Raises ItemTooLarge."""
-    manifest = job_manifest(_template(), owner, workflow, node, NOWHERE, job, identity, data)
+    """The Job to create; `data` is None for an item that is too large. `station`: the node or queue.
+
+    Raises ItemTooLarge.
+    """
+    manifest = job_manifest(_template(), owner, workflow, station, lane, job, identity, data or "null")
+    if data is None:
+        del manifest["spec"]["template"]["metadata"]["annotations"]
     manifest["metadata"]["annotations"][REASON_ANNOTATION] = reason[:LONGEST_REASON]
     return manifest
 

@@ -12,13 +12,15 @@ from typing import Any
 
 from wqc.contract.limits import FAILED_LIMIT, KEEP
 from wqc.contract.names import held_job_name, item_hash
-from wqc.runtime.attempt import Identity, ItemTooLarge
+from wqc.runtime.attempt import Identity
 from wqc.runtime.book import Attempts, Book
 from wqc.runtime.bookkeeper import Bookkeeper
 from wqc.runtime.custody import Custody
 from wqc.runtime.graph import Delivery
 from wqc.runtime.held import Held, failure
 from wqc.runtime.heldjob import held_job
+from wqc.runtime.judge import Fetch
+from wqc.runtime.largeitem import ItemTooLarge
 from wqc.runtime.ledger import Ledger
 from wqc.runtime.logs import log
 from wqc.runtime.origin import Offer, Origin
@@ -30,8 +32,10 @@ from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import AlreadyExists, Changed, ForeignJob, Gone, JobStore, Listed, Refused
 from wqc.runtime.waiting import until_set
 
-Again = Callable[[str, Job, Callable[[], None]], Origin | str]
-"""(the node, the Job that holds the item, what to call when everyone has it). A text: why it fails again."""
+Again = Callable[[str, Job, str, Fetch | None, Callable[[], None]], Origin | str]
+"""(the node, the Job that holds the item, the item's data, how to get that again if it is large, what to call
+when everyone has it). A text: why it fails again.
+"""
 
 
 class Holder:
@@ -58,7 +62,7 @@ class Holder:
         self._opened = opened
         self._book = Book()
         self._keeper = Bookkeeper(self._book, ledger, self.key, self._has_job)
-        self._custody = Custody(self._book, ledger)
+        self._custody = Custody(self._book, ledger, store)
         self._recorder = Recorder(node, KEEP, store, ledger, self._book, periods)
         self._waiting: dict[bytes, Offer] = {}
         self._due: dict[bytes, float] = {}
@@ -76,6 +80,7 @@ class Holder:
         key = self.key(offer.delivery.name, offer.delivery.version)
         if key in self._ledger or key in self._book:
             self._custody.has(key, offer)
+            self._wake.set()
             return
         reason = offer.delivery.failure
         log(logging.WARNING, "item failed", node=self.name, item=offer.delivery.name, reason=reason)
@@ -163,8 +168,10 @@ class Holder:
     async def _step(self) -> None:
         for attempts in self._keeper.changed():
             self._judge(attempts)
+        await self._recorder.guarded(self._mend())
         await self._recorder.guarded(self._hold_more())
         await self._recorder.guarded(self._recorder.record())
+        self._custody.review_all()
         if self._was_full and not self.full:
             self._opened()
         self._was_full = bool(self.full)
@@ -195,9 +202,7 @@ class Holder:
     async def _hold_more(self) -> None:
         """Raises Refused."""
         for attempts in self._book.at("retry"):
-            job = attempts.latest
-            identity = Identity(job.name, job.version, 0, job.attempt + 1, 0)
-            self._keep(await self._create(identity, job.data, attempts.reason))
+            await self._retry(attempts)
         for key, offer in list(self._waiting.items()):
             if self.full or not self._recorder.pause.over:
                 return
@@ -212,7 +217,7 @@ class Holder:
                 return
             identity = Identity(delivery.name, delivery.version, 0, 1, 0)
             job = await self._create(identity, text, delivery.failure)
-        except (SourceError, ItemTooLarge, ForeignJob) as error:
+        except (SourceError, ForeignJob) as error:
             self._problems[key] = f"{delivery.name}: {error}"
             self._due[key] = time.monotonic() + self._periods.backoff
             return
@@ -227,14 +232,13 @@ class Holder:
         return attempts
 
     async def _create(self, identity: Identity, text: str, reason: str) -> Job:
-        """Raises ItemTooLarge, ForeignJob, Refused."""
+        """Raises ForeignJob, Refused."""
         attempt = identity.attempt
         while True:
             name = held_job_name(self._workflow, self.name, identity.name, identity.version, attempt)
             numbered = Identity(identity.name, identity.version, 0, attempt, 0)
-            manifest = held_job(self._owner, self._workflow, self.name, name, numbered, text, reason)
             try:
-                return await self._store.create(self.name, manifest)
+                return await self._store.create(self.name, self._manifest(name, numbered, text, reason), text)
             except AlreadyExists:
                 existing = await self._store.get(self.name, name)
             if existing is None:
@@ -245,10 +249,22 @@ class Holder:
                 return existing
             attempt += 1
 
-    def _has_job(self, key: bytes) -> None:
-        offer = self._drop(key)
+    def _manifest(self, name: str, identity: Identity, text: str, reason: str) -> dict[str, Any]:
+        try:
+            return held_job(self._owner, self._workflow, self.name, name, identity, text, reason)
+        except ItemTooLarge as error:
+            why = f"{reason}; {error}"
+            return held_job(self._owner, self._workflow, self.name, name, identity, None, why)
+
+    async def _mend(self) -> None:
+        for job in await self._custody.mend():
+            self._keep(job)
+
+    def _has_job(self, attempts: Attempts) -> None:
+        offer = self._drop(attempts.key)
         if offer:
-            self._custody.has(key, offer)
+            self._custody.has(attempts.key, offer)
+        self._custody.note(attempts)
 
     def _drop(self, key: bytes) -> Offer | None:
         """It waits no longer."""
@@ -257,9 +273,38 @@ class Holder:
         return self._waiting.pop(key, None)
 
     def _renew(self, attempts: Attempts) -> None:
-        """Pass the item through the node once more."""
+        """A person wants it to pass through the node once more."""
+        attempts.renewed = attempts.latest.job
+        self._book.move(attempts, "retry")
+
+    async def _retry(self, attempts: Attempts) -> None:
+        """Or make another Job, if this one was deleted by hand. Raises Refused."""
         job = attempts.latest
+        try:
+            data = await self._custody.data(attempts)
+        except SourceError as error:
+            attempts.reason = str(error)
+            self._book.move(attempts, "dead")
+            return
+        if attempts.renewed == job.job:
+            self._pass_on(attempts, job, data)
+        else:
+            identity = Identity(job.name, job.version, 0, job.attempt + 1, 0)
+            try:
+                self._keep(await self._create(identity, data, attempts.reason))
+            except ForeignJob as error:
+                attempts.reason = str(error)
+                self._book.move(attempts, "dead")
+
+    def _pass_on(self, attempts: Attempts, job: Job, data: str) -> None:
+        attempts.renewed = ""
         self._book.move(attempts, "handing")
+
+        async def fetch() -> str:
+            try:
+                return await self._custody.data(attempts)
+            except Refused as refused:
+                raise SourceError(str(refused)) from None
 
         def complete() -> None:
             attempts.origin = None
@@ -267,7 +312,7 @@ class Holder:
             self._ledger.add(attempts.key, time.monotonic())
             self._wake.set()
 
-        outcome = self._again(self.name, job, complete)
+        outcome = self._again(self.name, job, data, None if job.data else fetch, complete)
         if isinstance(outcome, str):
             attempts.reason = outcome
             self._book.move(attempts, "dead")

@@ -2,7 +2,8 @@
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 from wqc.contract.settings import QueueSettings
 from wqc.patterns.item import Item
@@ -20,12 +21,18 @@ from wqc.runtime.stores.job import Job
 from wqc.runtime.text import decode
 from wqc.runtime.verdict import ItemFailed, Lost, Succeeded, decisive, verdict
 
-HandOn = Callable[[Sequence[Port], Job, str, Callable[[], None]], Origin]
-"""(ports, the finished Job, the data that goes on, what to call when every reader has it)."""
+Fetch = Callable[[], Awaitable[str]]
+"""As Origin.fetch."""
+HandOn = Callable[[Sequence[Port], Job, str, Fetch | None, Callable[[], None]], Origin]
+"""(ports, the finished Job, the data that goes on, how to get that again if it is too large for memory, what to
+call when every reader has it).
+"""
 
 
 class Judge:
-    """`changed` is called when there is something to do."""
+    """`load` gets the data of an item that is apart from its Job. `changed` is called when there is something
+    to do.
+    """
 
     def __init__(
         self,
@@ -38,6 +45,7 @@ class Judge:
         periods: Periods,
         hand_on: HandOn,
         failed_is_read: bool,
+        load: Callable[[Job], Awaitable[str]],
         changed: Callable[[], None],
     ) -> None:
         self._queue = settings.queue
@@ -50,9 +58,11 @@ class Judge:
         self._periods = periods
         self._hand_on = hand_on
         self._failed_is_read = failed_is_read
+        self._load = load
         self._changed = changed
 
-    def judge(self, attempts: Attempts) -> None:
+    def judge(self, attempts: Attempts, data: str | None = None) -> None:
+        """`data` is the item's, where its Job doesn't have it."""
         job = decisive(attempts.jobs.values(), attempts.latest, self._settings)
         if attempts.stage in ("recording", "finishing", "over"):
             return
@@ -76,17 +86,20 @@ class Judge:
         attempts.judged = job
         if not job.hindrance:
             self._starter.judged(attempts.key, job)
-        if job.phase in ("succeeded", "failed") and job.finished:
+        if job.phase in ("succeeded", "failed") and job.finished and not job.held:
             self._starter.slot.add(job.finished - job.created - job.unscheduled)
         match verdict(job, self._settings):
             case None:
                 self._book.move(attempts, "active")
-            case Succeeded(data):
+            case Succeeded(result):
                 self._rollout.succeeded(self._starter.lane(job).name, job.template, job.job)
-                self._hand(attempts, job, "", data)
+                if result is not None:
+                    self._hand(attempts, job, "", result, None)
+                else:
+                    self._hand_item(attempts, job, "", data, lambda own: own or "null")
             case ItemFailed(reason, final=True):
                 attempts.reason = reason
-                if job.exit_code not in self._settings.poison:
+                if job.exit_code not in self._settings.poison and not job.held:
                     self._rollout.failed(self._starter.lane(job).name, job.template)
                 log(
                     logging.WARNING,
@@ -97,7 +110,7 @@ class Judge:
                     reason=reason,
                 )
                 if self._failed_is_read:
-                    self._hand(attempts, job, FAILED, self._failure(job, reason))
+                    self._hand_item(attempts, job, FAILED, data, partial(self._failure, job, reason))
                 else:
                     self._book.move(attempts, "dead")
             case ItemFailed(reason):
@@ -105,8 +118,8 @@ class Judge:
             case Lost(reason):
                 self.retry_later(attempts, reason, job.attempt - job.failures)
 
-    def _failure(self, job: Job, reason: str) -> str:
-        item = Item(job.name, job.version, decode(job.data))
+    def _failure(self, job: Job, reason: str, data: str) -> str:
+        item = Item(job.name, job.version, decode(data) if data else None)
         return failure_text(item, reason, job.exit_code, job.failures + 1, job.message or "").text
 
     def retry_later(self, attempts: Attempts, reason: str, times: int) -> None:
@@ -125,7 +138,23 @@ class Judge:
             reason=reason,
         )
 
-    def _hand(self, attempts: Attempts, job: Job, output: str, data: str) -> None:
+    def _hand_item(
+        self, attempts: Attempts, job: Job, output: str, data: str | None, form: Callable[[str], str]
+    ) -> None:
+        """What goes on is made from the item's own data, in that form."""
+        if job.content != "apart":
+            self._hand(attempts, job, output, form(job.data), None)
+            return
+        if data is None:
+            self.retry_later(attempts, "its item's data was deleted", 1)
+            return
+
+        async def fetch() -> str:
+            return form(await self._load(job))
+
+        self._hand(attempts, job, output, form(data), fetch)
+
+    def _hand(self, attempts: Attempts, job: Job, output: str, data: str, fetch: Fetch | None) -> None:
         outputs = [output]
         if job.lane:
             outputs.append(f"{job.lane}.{output}" if output else job.lane)
@@ -138,6 +167,6 @@ class Judge:
                 self._ledger.add(attempts.key, time.monotonic())
                 self._changed()
 
-        origin = self._hand_on([Port(self._queue, each) for each in outputs], job, data, complete)
+        origin = self._hand_on([Port(self._queue, each) for each in outputs], job, data, fetch, complete)
         if attempts.stage == "handing":
             attempts.origin = origin

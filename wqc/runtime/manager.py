@@ -15,6 +15,7 @@ from wqc.runtime.feed import Feed
 from wqc.runtime.forgetting import Forgetting
 from wqc.runtime.graph import FAILED, Delivery, Port, failed_port
 from wqc.runtime.holder import Holder, fails_in
+from wqc.runtime.judge import Fetch
 from wqc.runtime.ledger import Ledger
 from wqc.runtime.logs import log
 from wqc.runtime.origin import Offer, Origin
@@ -215,20 +216,29 @@ class Manager:
         else:
             self._send(self._graph.route([port], item), origin)
 
-    def _hand_on(self, ports: Sequence[Port], job: Job, data: str, complete: Callable[[], None]) -> Origin:
-        origin = _of_job(data, complete)
+    def _hand_on(
+        self,
+        ports: Sequence[Port],
+        job: Job,
+        data: str,
+        fetch: Fetch | None,
+        complete: Callable[[], None],
+    ) -> Origin:
+        origin = _of_job(data, fetch, complete)
         reads_data = any(map(self._graph.reads_data, ports))
         item = Item(job.name, job.version, decode(data) if reads_data else None)
         self._send(self._graph.route(ports, item), origin)
         return origin
 
-    def _again(self, node: str, job: Job, complete: Callable[[], None]) -> Origin | str:
-        item = Item(job.name, job.version, decode(job.data))
+    def _again(
+        self, node: str, job: Job, data: str, fetch: Fetch | None, complete: Callable[[], None]
+    ) -> Origin | str:
+        item = Item(job.name, job.version, decode(data))
         port = next((port for port in self._sources if str(port) == node), None)
         deliveries = self._graph.fail(port, item, job.reason) if port else self._graph.again(node, item)
         if failure := fails_in(node, deliveries):
             return failure
-        origin = _of_job(job.data, complete)
+        origin = _of_job(data, fetch, complete)
         self._send(deliveries, origin)
         return origin
 
@@ -260,10 +270,10 @@ class Manager:
                 self._stations[offer.delivery.station].withdraw(offer)
 
 
-def _of_job(data: str, complete: Callable[[], None]) -> Origin:
+def _of_job(data: str, fetch: Fetch | None, complete: Callable[[], None]) -> Origin:
     """A finished Job's item, or one that it holds; a Job doesn't change its mind."""
 
-    async def fetch() -> str:
+    async def same() -> str:
         return data
 
-    return Origin(fetch, is_open=lambda: True, complete=complete)
+    return Origin(fetch or same, is_open=lambda: True, complete=complete)

@@ -23,10 +23,11 @@ from wqc.runtime.periods import Periods
 from wqc.runtime.rate import Rate
 from wqc.runtime.recorder import Recorder
 from wqc.runtime.rollout import Rollout
+from wqc.runtime.sources.source import SourceError
 from wqc.runtime.starter import Starter
 from wqc.runtime.status import QueueStatus
 from wqc.runtime.stores.job import Job
-from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed
+from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed, Refused
 from wqc.runtime.templates import Templates
 from wqc.runtime.waiting import until_set
 
@@ -58,6 +59,7 @@ class Queue:
         self._periods = periods
         self._held_up = held_up
         self._book = Book()
+        self._custody = Custody(self._book, ledger, store)
         self._pause = Pause(self.name, periods)
         """From starting; the recorder's own is from writing."""
         self._starter = Starter(
@@ -68,12 +70,12 @@ class Queue:
             owner,
             store,
             self._book,
+            self._custody,
             self._pause,
             periods,
             self._begun,
         )
         self._recorder = Recorder(self.name, settings.keep, store, ledger, self._book, periods)
-        self._custody = Custody(self._book, ledger)
         self._keeper = Bookkeeper(self._book, ledger, self.key, self._has_job)
         self._overdue = Overdue(self._book, store, periods.lost_node)
         self._wake = asyncio.Event()
@@ -87,6 +89,7 @@ class Queue:
             periods,
             hand_on,
             failed_is_read,
+            self._load_item,
             self._wake.set,
         )
         self._ledger_loaded = False
@@ -101,6 +104,7 @@ class Queue:
         key = self.key(offer.delivery.name, offer.delivery.version)
         if key in self._ledger or key in self._book:
             self._custody.has(key, offer)
+            self._wake.set()
         else:
             self._starter.arrived(offer)
             self._starter.put(key, offer)
@@ -204,6 +208,7 @@ class Queue:
 
     async def _step(self) -> None:
         await self._recorder.guarded(self._review())
+        await self._recorder.guarded(self._mend())
         await self._starter.start(lambda: not self._blocked())
         await self._recorder.guarded(self._record())
 
@@ -211,6 +216,7 @@ class Queue:
         if self._recorder.pause.over:
             await self._rollout.save()
         await self._recorder.record()
+        self._custody.review_all()
 
     def _until_next(self) -> float | None:
         pauses = (self._pause.until, self._recorder.pause.until)
@@ -228,10 +234,11 @@ class Queue:
 
     # --- Jobs ---
 
-    def _has_job(self, key: bytes) -> None:
-        offer = self._starter.discard(key)
+    def _has_job(self, attempts: Attempts) -> None:
+        offer = self._starter.discard(attempts.key)
         if offer:
-            self._custody.has(key, offer)
+            self._custody.has(attempts.key, offer)
+        self._custody.note(attempts)
 
     def _begun(self, job: Job, offer: Offer | None) -> None:
         """Judged at once: what is started must not be started a second time."""
@@ -248,7 +255,11 @@ class Queue:
 
     async def _review(self) -> None:
         for attempts in self._keeper.changed():
-            self._judge.judge(attempts)
+            try:
+                self._judge.judge(attempts, await self._data_of(attempts))
+            except Refused:
+                self._keeper.again(attempts)
+                raise
         if self._recorder.pause.over:
             for attempts in await self._overdue.supersede():
                 self._judge.judge(attempts)
@@ -262,6 +273,27 @@ class Queue:
                     self._book.move(attempts, "over")
                 else:
                     self._judge.retry_later(attempts, "a later attempt's Job was deleted", 1)
+
+    async def _data_of(self, attempts: Attempts) -> str | None:
+        """Of a finished Job's item, where it isn't with the Job. Raises Refused."""
+        job = attempts.latest
+        if job.content != "apart" or job.phase not in ("succeeded", "failed") or job.done:
+            return None
+        try:
+            return await self._store.data(job)
+        except LookupError:
+            return None
+
+    async def _load_item(self, job: Job) -> str:
+        """Raises SourceError."""
+        try:
+            return await self._store.data(job)
+        except (LookupError, Refused) as error:
+            raise SourceError(str(error)) from None
+
+    async def _mend(self) -> None:
+        for job in await self._custody.mend():
+            self._begun(job, None)
 
     def _blocked(self) -> str:
         if not self._keeper.sure:

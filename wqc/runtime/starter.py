@@ -9,10 +9,13 @@ from typing import Any
 
 from wqc.contract.names import ATTEMPT_DIGITS
 from wqc.contract.settings import Lane, QueueSettings
-from wqc.runtime.attempt import Identity, ItemTooLarge, attempt_name, job_manifest
+from wqc.runtime.attempt import Identity, attempt_name, job_manifest
 from wqc.runtime.book import Attempts, Book
+from wqc.runtime.custody import Custody
 from wqc.runtime.health import FAILURES, Health
+from wqc.runtime.heldjob import held_job
 from wqc.runtime.inbox import Inbox
+from wqc.runtime.largeitem import ItemTooLarge
 from wqc.runtime.logs import log
 from wqc.runtime.origin import Offer
 from wqc.runtime.pause import Pause
@@ -40,6 +43,7 @@ class Starter:
         owner: dict[str, Any],
         store: JobStore,
         book: Book,
+        custody: Custody,
         pause: Pause,
         periods: Periods,
         started: Callable[[Job, Offer | None], None],
@@ -51,6 +55,7 @@ class Starter:
         self._owner = owner
         self._store = store
         self._book = book
+        self._custody = custody
         self._pause = pause
         self._periods = periods
         self._started = started
@@ -219,7 +224,7 @@ class Starter:
         identity = Identity(offer.delivery.name, offer.delivery.version, 0, 1, 0)
         try:
             job = await self._create(identity, lane, text)
-        except (ItemTooLarge, ForeignJob) as error:
+        except ForeignJob as error:
             self._defer(key, offer, str(error))
         except Refused as refused:
             self._pause.refused(refused)
@@ -244,8 +249,15 @@ class Starter:
         if renewed:
             identity = Identity(job.name, job.version, job.round + 1, 1, 0)
         try:
-            following = await self._create(identity, lane, job.data)
-        except (ItemTooLarge, ForeignJob) as error:
+            following = await self._create(identity, lane, await self._custody.data(attempts))
+        except SourceError as error:
+            if job.held:
+                attempts.reason = str(error)
+                self._book.move(attempts, "dead")
+                return
+            attempts.due = time.monotonic() + self._periods.backoff
+            self._report(attempts.key, f"{job.name}: {error}")
+        except ForeignJob as error:
             attempts.due = time.monotonic() + self._periods.backoff_limit
             self._report(attempts.key, f"{job.name}: {error}")
         except Refused as refused:
@@ -256,16 +268,14 @@ class Starter:
             self._started(following, None)
 
     async def _create(self, identity: Identity, lane: Lane, text: str) -> Job:
-        """Raises ItemTooLarge, ForeignJob, Refused."""
+        """Of an item that is too large, one that says so. Raises ForeignJob, Refused."""
         version = identity.version if self._settings.rework == "on_change" else ""
         while True:
             name = attempt_name(self._workflow, self._settings.queue, version, identity)
-            template = self._templates[self._rollout.template(lane.name)]
-            manifest = job_manifest(
-                template, self._owner, self._workflow, self._settings.queue, lane, name, identity, text
-            )
             try:
-                return await self._store.create(self._settings.queue, manifest)
+                return await self._store.create(
+                    self._settings.queue, self._manifest(name, identity, lane, text), text
+                )
             except AlreadyExists:
                 existing = await self._store.get(self._settings.queue, name)
             if existing is None:
@@ -277,8 +287,25 @@ class Starter:
             ):
                 raise ForeignJob(f"the Job {name} is of another item, {existing.name}")
             if not existing.deleting:
-                return existing
+                return await self._whole(existing, text)
             identity = replace(identity, attempt=identity.attempt + 1)
+
+    def _manifest(self, name: str, identity: Identity, lane: Lane, text: str) -> dict[str, Any]:
+        template = self._templates[self._rollout.template(lane.name)]
+        queue = self._settings.queue
+        try:
+            return job_manifest(template, self._owner, self._workflow, queue, lane, name, identity, text)
+        except ItemTooLarge as error:
+            return held_job(self._owner, self._workflow, queue, name, identity, None, str(error), lane)
+
+    async def _whole(self, job: Job, text: str) -> Job:
+        """A Job that was there, with its item's data. Raises Refused."""
+        if job.content != "absent" or job.held:
+            return job
+        try:
+            return await self._store.complete(job, text)
+        except LookupError as error:
+            raise Refused(str(error)) from None
 
     def _defer(self, key: bytes, offer: Offer, reason: str) -> None:
         self._report(key, f"{offer.delivery.name}: {reason}")

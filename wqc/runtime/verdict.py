@@ -11,9 +11,9 @@ from wqc.runtime.text import decode
 
 @dataclass(frozen=True, slots=True)
 class Succeeded:
-    """`data` is what goes on: the worker's result, or what the item came with. JSON."""
+    """`data` is what goes on: the worker's result as JSON, or None for what the item came with."""
 
-    data: str
+    data: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +58,17 @@ def decisive(jobs: Iterable[Job], latest: Job, settings: QueueSettings) -> Job:
 
 def _failed(job: Job, settings: QueueSettings, reason: str) -> ItemFailed:
     poison = job.phase == "failed" and job.exit_code in settings.poison
-    return ItemFailed(reason, final=poison or job.failures >= settings.retries)
+    return ItemFailed(reason, final=job.held or poison or job.failures >= settings.retries)
 
 
 def _succeeded(job: Job, settings: QueueSettings) -> Verdict:
     if settings.result == "none":
-        return Succeeded(job.data)
+        return Succeeded(None)
     if job.message is None:
         return Lost("its pod was gone before the result was read")
     if not job.message.strip():
         if settings.result == "optional":
-            return Succeeded(job.data)
+            return Succeeded(None)
         return _failed(job, settings, "the worker ended well but wrote no result to WORK_RESULT_FILE")
     if len(job.message.encode(errors="surrogatepass")) > RESULT_BYTES:
         return _failed(job, settings, f"the result is larger than {RESULT_BYTES} bytes")

@@ -8,6 +8,11 @@ Phase = Literal["active", "succeeded", "failed", "lost"]
 `lost`: the Job is over and none did; the item isn't to blame.
 """
 
+Content = Literal["here", "apart", "absent"]
+"""Where the item's data is: with the Job, in an object of its own (JobStore.data), or in neither, since that
+isn't made yet, or the item is too large for both.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -25,7 +30,7 @@ class Job:
     failures: int
     """How many attempts before this one count as failed."""
     data: str
-    """The item's data, JSON; empty on a Job that is done."""
+    """The item's data, JSON; empty on a Job that is done, and where it isn't with the Job."""
     created: float
     phase: Phase = "active"
     running: bool = False
@@ -45,6 +50,7 @@ class Job:
     """Which template it is made from."""
     reason: str = ""
     """Why it failed or was lost, for people."""
+    content: Content = "here"
     held: bool = False
     """It never runs: it holds an item that no worker can have."""
     done: bool = False

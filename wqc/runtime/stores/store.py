@@ -101,8 +101,19 @@ class JobStore(Protocol):
         """Listed first, then every change of the workflow's Jobs; never ends by itself."""
         ...
 
-    async def create(self, queue: str, manifest: dict[str, Any]) -> Job:
-        """Raises also AlreadyExists."""
+    async def create(self, queue: str, manifest: dict[str, Any], data: str = "") -> Job:
+        """`data` is the item's, for a Job that doesn't have it itself.
+
+        Raises also AlreadyExists. If Refused, the Job may be there without the item's data.
+        """
+        ...
+
+    async def complete(self, job: Job, data: str) -> Job:
+        """Keep the data of a Job's item, of which it is absent. Raises also LookupError: the Job is gone."""
+        ...
+
+    async def data(self, job: Job) -> str:
+        """The data of an item that is apart from its Job. Raises also LookupError."""
         ...
 
     async def get(self, queue: str, job: str) -> Job | None:

@@ -114,6 +114,13 @@ class ConfigMaps(msgspec.Struct):
     items: list[ConfigMap]
 
 
+class Described(msgspec.Struct):
+    """A PartialObjectMetadataList."""
+
+    metadata: ListMetadata
+    items: list[ConfigMap] | None = None
+
+
 class Event(msgspec.Struct):
     """One line of a watch. `object` is a Status where type is ERROR."""
 

@@ -7,6 +7,7 @@ from wqc.contract.names import (
     DONE_LABEL,
     ITEM_ANNOTATION,
     LANE_LABEL,
+    LARGE,
     QUEUE_LABEL,
     REASON_ANNOTATION,
     SUPERSEDED_LABEL,
@@ -67,13 +68,17 @@ def ending(pod: Pod) -> Ending:
     )
 
 
-def read_job(found: JobObject, last: Ending | None) -> Job:
-    """`last`: its newest pod; None if there is none. Raises ValueError for a Job that no manager made."""
+def read_job(found: JobObject, last: Ending | None, is_apart: bool = False) -> Job:
+    """`last`: its newest pod; None if there is none. `is_apart`: there is a ConfigMap with its item.
+
+    Raises ValueError for a Job that no manager made.
+    """
     metadata = found.metadata
     labels, annotations = metadata.labels or {}, metadata.annotations or {}
     identity = read_identity(annotations.get(ITEM_ANNOTATION, ""))
     over = finished_condition(found)
     held = annotations.get(REASON_ANNOTATION)
+    data = (found.spec.template.metadata.annotations or {}).get(ITEM_ANNOTATION, "")
     phase: Phase = "active"
     reason, message, exit_code = "", None, None
     if held is not None:
@@ -95,7 +100,8 @@ def read_job(found: JobObject, last: Ending | None) -> Job:
         round=identity.round,
         attempt=identity.attempt,
         failures=identity.failures,
-        data=(found.spec.template.metadata.annotations or {}).get(ITEM_ANNOTATION, ""),
+        data=data,
+        content="here" if data else "apart" if is_apart else "absent",
         created=_seconds(metadata.creation_timestamp),
         phase=phase,
         running=bool(last and last.running),
@@ -113,6 +119,11 @@ def read_job(found: JobObject, last: Ending | None) -> Job:
         deleting=metadata.deletion_timestamp is not None,
         resource_version=metadata.resource_version,
     )
+
+
+def is_large(found: JobObject) -> bool:
+    """A ConfigMap has its item, or is to have it."""
+    return LARGE in (found.metadata.annotations or {})
 
 
 def is_held(found: JobObject) -> bool:

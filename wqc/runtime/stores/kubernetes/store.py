@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import contextlib
 import math
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -22,18 +21,21 @@ from wqc.contract.names import (
 )
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.kubernetes.announcing import event
-from wqc.runtime.stores.kubernetes.objects import ConfigMap, ConfigMaps, JobObject, Jobs, Metadata, Pod, Pods
+from wqc.runtime.stores.kubernetes.large import LargeItems
+from wqc.runtime.stores.kubernetes.maps import Maps, refusing
+from wqc.runtime.stores.kubernetes.objects import ConfigMap, JobObject, Jobs, Metadata, Pod, Pods
 from wqc.runtime.stores.kubernetes.reading import (
     JOB_NAME_LABEL,
     Ending,
     ending,
     finished_condition,
     is_held,
+    is_large,
     read_job,
 )
 from wqc.runtime.stores.kubernetes.transport import MERGE_PATCH, ApiError, Transport
 from wqc.runtime.stores.kubernetes.warnings import Stalled, Warnings
-from wqc.runtime.stores.kubernetes.watching import PAGE, Followed, decoded, follow
+from wqc.runtime.stores.kubernetes.watching import Followed, decoded, follow
 from wqc.runtime.stores.store import (
     AlreadyExists,
     Change,
@@ -75,7 +77,8 @@ class KubernetesStore:
         self._audit = audit
         self._jobs_path = f"/apis/batch/v1/namespaces/{namespace}/jobs"
         self._pods_path = f"/api/v1/namespaces/{namespace}/pods"
-        self._maps_path = f"/api/v1/namespaces/{namespace}/configmaps"
+        self._maps = Maps(transport, namespace, workflow, self._write)
+        self._large = LargeItems(self._maps)
         self._owners: dict[str, dict[str, Any]] = {}
         self._heirs: dict[str, str] = {}
         """By a queue's former name, its name."""
@@ -93,7 +96,7 @@ class KubernetesStore:
 
     async def files(self, queue: str) -> QueueFiles:
         name = object_name(self._workflow, queue)
-        found = await self._config_map(name)
+        found = await self._maps.get(name)
         if found is None:
             raise LookupError(f"there is no ConfigMap {name}; is what wqc built applied?")
         data = found.data or {}
@@ -104,14 +107,14 @@ class KubernetesStore:
 
     async def holds(self, node: str) -> dict[str, Any]:
         name = object_name(self._workflow, MANAGER)
-        found = await self._config_map(name)
+        found = await self._maps.get(name)
         if found is None:
             raise LookupError(f"there is no ConfigMap {name}; is what wqc built applied?")
         owner = self._owners[node] = _owner(found)
         return owner
 
     async def take_over(self, queue: str, former: str) -> None:
-        found = await self._config_map(object_name(self._workflow, former))
+        found = await self._maps.get(object_name(self._workflow, former))
         if found is not None:
             self._owners[former] = _owner(found)
             self._heirs[former] = queue
@@ -145,7 +148,7 @@ class KubernetesStore:
             if change:
                 yield change
 
-    async def create(self, queue: str, manifest: dict[str, Any]) -> Job:
+    async def create(self, queue: str, manifest: dict[str, Any], data: str = "") -> Job:
         name = manifest["metadata"]["name"]
         self._creating.add(name)
         try:
@@ -156,10 +159,23 @@ class KubernetesStore:
             self._known[name] = made
         if self._made is not None:
             self._made[name] = made
-        return read_job(made, self._endings.get(name))
+        if is_large(made):
+            await self._large.keep(made, data)
+        return read_job(made, self._endings.get(name), is_large(made))
+
+    async def complete(self, job: Job, data: str) -> Job:
+        with refusing():
+            found = await self._get(job.job)
+        if found is None or not self._is_ours(found.metadata):
+            raise LookupError(f"the Job {job.job} is gone")
+        await self._large.keep(found, data)
+        return read_job(found, self._endings.get(job.job), is_apart=True)
+
+    async def data(self, job: Job) -> str:
+        return await self._large.data(job.job)
 
     async def _create(self, name: str, manifest: dict[str, Any]) -> JobObject:
-        with _refusing():
+        with refusing():
             try:
                 return decoded(await self._write("POST", self._jobs_path, body=manifest), JobObject)
             except ApiError as error:
@@ -168,14 +184,14 @@ class KubernetesStore:
                 raise
 
     async def get(self, queue: str, job: str) -> Job | None:
-        with _refusing():
+        with refusing():
             found = await self._get(job)
         if found is None:
             return None
         if not self._is_ours(found.metadata) or (found.metadata.labels or {}).get(QUEUE_LABEL) != queue:
             raise ForeignJob(f"there is a Job {job} that this queue didn't make")
         try:
-            return read_job(found, self._endings.get(job))
+            return read_job(found, self._endings.get(job), await self._large.has(found))
         except ValueError:
             raise ForeignJob(f"the Job {job} doesn't say which item it is for") from None
 
@@ -199,7 +215,7 @@ class KubernetesStore:
         path = f"{self._jobs_path}/{job.job}"
         for _ in range(CONFLICTS):
             patch = {"metadata": {"labels": {label: "true"}, "resourceVersion": version}} | more()
-            with _refusing():
+            with refusing():
                 try:
                     await self._write("PATCH", path, body=patch, content_type=MERGE_PATCH)
                     return
@@ -216,20 +232,21 @@ class KubernetesStore:
 
     async def segments(self, queue: str) -> tuple[Segment, ...]:
         names = [queue, *(former for former, heir in self._heirs.items() if heir == queue)]
-        found = await self._config_maps(f"{LEDGER_LABEL} in ({','.join(names)})")
+        found = await self._mine(f"{LEDGER_LABEL} in ({','.join(names)})")
         contents = ((each.metadata.name, (each.binary_data or {}).get(SEGMENT_KEY)) for each in found)
         return tuple(Segment(name, content) for name, content in contents if content is not None)
 
     async def add_segment(self, queue: str, segment: Segment) -> None:
         content = base64.b64encode(segment.content).decode()
         labels = {LEDGER_LABEL: queue}
-        await self._keep(queue, segment.name, labels, {"binaryData": {SEGMENT_KEY: content}})
+        owner = self._owners[queue]
+        await self._maps.keep(segment.name, labels, owner, {"binaryData": {SEGMENT_KEY: content}})
 
     async def remove_segment(self, queue: str, name: str) -> None:
-        await self._forget(name)
+        await self._maps.forget(name)
 
     async def templates(self, queue: str) -> tuple[Template, ...]:
-        found = await self._config_maps(f"{QUEUE_LABEL}={queue},{TEMPLATE_LABEL}")
+        found = await self._mine(f"{QUEUE_LABEL}={queue},{TEMPLATE_LABEL}")
         return tuple(
             Template((each.metadata.labels or {})[TEMPLATE_LABEL], each.data[TEMPLATE_KEY])
             for each in found
@@ -239,17 +256,17 @@ class KubernetesStore:
     async def keep_template(self, queue: str, template: Template) -> None:
         labels = {QUEUE_LABEL: queue, TEMPLATE_LABEL: template.digest}
         name = self._template_name(queue, template.digest)
-        await self._keep(queue, name, labels, {"data": {TEMPLATE_KEY: template.text}})
+        await self._maps.keep(name, labels, self._owners[queue], {"data": {TEMPLATE_KEY: template.text}})
 
     async def forget_template(self, queue: str, digest: str) -> None:
-        await self._forget(self._template_name(queue, digest))
+        await self._maps.forget(self._template_name(queue, digest))
 
     def _template_name(self, queue: str, digest: str) -> str:
         return object_name(self._workflow, queue, "template", digest)
 
     async def announce(self, queue: str, problem: str) -> None:
         body = event(self._namespace, self._owners[queue], queue, problem)
-        with _refusing():
+        with refusing():
             await self._write("POST", f"/api/v1/namespaces/{self._namespace}/events", body=body)
 
     async def close(self) -> None:
@@ -272,51 +289,8 @@ class KubernetesStore:
         """The queues' objects, each once; an object of theirs together goes away with the last of them."""
         return list({owner["uid"]: owner for owner in self._owners.values()}.values())
 
-    # --- the manager's ConfigMaps ---
-
-    async def _config_map(self, name: str) -> ConfigMap | None:
-        with _refusing():
-            try:
-                return decoded(await self._transport.ask("GET", f"{self._maps_path}/{name}"), ConfigMap)
-            except ApiError as error:
-                if error.status == 404:
-                    return None
-                raise
-
-    async def _config_maps(self, selector: str) -> list[ConfigMap]:
-        """Those of the manager's that the labels select."""
-        found: list[ConfigMap] = []
-        asked = {"labelSelector": f"{WORKFLOW_LABEL}={self._workflow},{selector}", "limit": str(PAGE)}
-        while True:
-            with _refusing():
-                page = decoded(await self._transport.ask("GET", self._maps_path, asked), ConfigMaps)
-            found += [each for each in page.items if self._is_ours(each.metadata)]
-            if not page.metadata.continue_:
-                return found
-            asked["continue"] = page.metadata.continue_
-
-    async def _keep(self, queue: str, name: str, labels: dict[str, str], content: dict[str, Any]) -> None:
-        """One that never changes; its name stands for its content."""
-        metadata = {
-            "name": name,
-            "labels": {WORKFLOW_LABEL: self._workflow} | labels,
-            "ownerReferences": [self._owners[queue]],
-        }
-        body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "immutable": True} | content
-        with _refusing():
-            try:
-                await self._write("POST", self._maps_path, body=body)
-            except ApiError as error:
-                if error.status != 409:
-                    raise
-
-    async def _forget(self, name: str) -> None:
-        with _refusing():
-            try:
-                await self._write("DELETE", f"{self._maps_path}/{name}")
-            except ApiError as error:
-                if error.status != 404:
-                    raise
+    async def _mine(self, selector: str) -> list[ConfigMap]:
+        return [each for each in await self._maps.select(selector) if self._is_ours(each.metadata)]
 
     # --- what the watches tell ---
 
@@ -347,6 +321,7 @@ class KubernetesStore:
         if self._is_ours(found.metadata):
             name = found.metadata.name
             self._endings.pop(name, None)
+            self._large.gone(name)
             if self._known is not None:
                 self._known.pop(name, None)
             self._events.put_nowait(Gone(name))
@@ -387,14 +362,25 @@ class KubernetesStore:
         has_pod = bool(finished_condition(found)) and not (done or is_held(found))
         if has_pod and (known is None or known.exit_code is None):
             await self._ask_for_pods(name)
+        is_apart = await self._has_item(found)
         try:
-            job = read_job(found, self._endings.get(name))
+            job = read_job(found, self._endings.get(name), is_apart)
         except ValueError:
             return None
         hindrance = job.hindrance
         if job.phase == "active" and not (known and known.started):
             hindrance = hindrance or self._warnings.of(name, known.pod if known else "")
         return replace(job, queue=self._heirs.get(job.queue, job.queue), hindrance=hindrance)
+
+    async def _has_item(self, found: JobObject) -> bool:
+        """Of a Job whose item is apart from it: whether that is there."""
+        pause = 1.0
+        while True:
+            try:
+                return await self._large.has(found)
+            except Refused as refused:
+                await asyncio.sleep(refused.retry_after or pause)
+                pause = min(pause * 2, 30.0)
 
     def _waiting(self) -> Iterator[Stalled]:
         """Jobs of which no container has started, though one should have."""
@@ -440,11 +426,3 @@ def _owner(found: ConfigMap) -> dict[str, Any]:
 
 def _unless_over(found: JobObject) -> JobObject | None:
     return None if finished_condition(found) or is_held(found) else found
-
-
-@contextlib.contextmanager
-def _refusing() -> Iterator[None]:
-    try:
-        yield
-    except ApiError as error:
-        raise Refused(str(error), error.retry_after) from None

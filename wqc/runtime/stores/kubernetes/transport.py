@@ -11,6 +11,7 @@ from kubernetes.client import ApiClient, ApiException
 
 from wqc.runtime.stores.kubernetes.traffic import Traffic
 
+JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
 
 
@@ -37,15 +38,22 @@ class Transport:
         path: str,
         query: Mapping[str, str] | None = None,
         body: dict[str, Any] | None = None,
-        content_type: str = "application/json",
+        content_type: str = JSON,
+        accept: str = JSON,
     ) -> bytes:
         """The answer's body. Raises ApiError."""
-        return await asyncio.to_thread(self._ask, method, path, query or {}, body, content_type)
+        return await asyncio.to_thread(self._ask, method, path, query or {}, body, content_type, accept)
 
     def _ask(
-        self, method: str, path: str, query: Mapping[str, str], body: dict[str, Any] | None, content_type: str
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str],
+        body: dict[str, Any] | None,
+        content_type: str,
+        accept: str,
     ) -> bytes:
-        answer = self._send(method, path, query, body, content_type, (5.0, self._timeout))
+        answer = self._send(method, path, query, body, content_type, accept, (5.0, self._timeout))
         try:
             content = bytes(answer.read(decode_content=True))
         except (urllib3.exceptions.HTTPError, OSError) as error:
@@ -57,7 +65,7 @@ class Transport:
 
     def stream(self, path: str, query: Mapping[str, str], silence: float) -> urllib3.BaseHTTPResponse:
         """An answer that goes on; reading fails after `silence` seconds without a byte. Raises ApiError."""
-        answer = self._send("GET", path, query, None, "application/json", (5.0, silence))
+        answer = self._send("GET", path, query, None, JSON, JSON, (5.0, silence))
         if answer.status != 200:
             content = bytes(answer.read(decode_content=True))
             answer.release_conn()
@@ -71,9 +79,10 @@ class Transport:
         query: Mapping[str, str],
         body: dict[str, Any] | None,
         content_type: str,
+        accept: str,
         timeout: tuple[float, float],
     ) -> urllib3.BaseHTTPResponse:
-        headers = {"Accept": "application/json", "User-Agent": "wqc-manager"}
+        headers = {"Accept": accept, "User-Agent": "wqc-manager"}
         if body is not None:
             headers["Content-Type"] = content_type
         self._client.update_params_for_auth(headers, [], ["BearerToken"], path, method, body)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from wqc.contract.pod import PROGRAM
+from wqc.runtime.attempt import ITEM_VOLUME
 from wqc.runtime.stores.local.expansion import expand
 from wqc.runtime.stores.local.jobfolder import JobFolder
 from wqc.runtime.stores.local.paths import Paths
@@ -113,7 +114,8 @@ def _shell(text: str) -> str:
 
 def _mounts(pod: dict[str, Any], container: dict[str, Any], folders: Mapping[str, Path]) -> dict[str, str]:
     """By where the container mounts something that has a name, the folder or file that stands for it."""
-    holders = {volume["name"]: _holder(volume) for volume in pod.get("volumes", ())}
+    others = [volume for volume in pod.get("volumes", ()) if volume["name"] != ITEM_VOLUME]
+    holders = {volume["name"]: _holder(volume) for volume in others}
     places: dict[str, str] = {}
     for mount in container.get("volumeMounts", ()):
         if holder := holders.get(mount["name"]):

@@ -20,8 +20,16 @@ from pathlib import Path
 from typing import Any
 
 from wqc.contract.limits import RESULT_BYTES
-from wqc.contract.names import ITEM_ANNOTATION, LANE_LABEL, QUEUE_LABEL, REASON_ANNOTATION, TEMPLATE_LABEL
+from wqc.contract.names import (
+    ITEM_ANNOTATION,
+    LANE_LABEL,
+    LARGE,
+    QUEUE_LABEL,
+    REASON_ANNOTATION,
+    TEMPLATE_LABEL,
+)
 from wqc.runtime.attempt import FIELDS_FOLDER, annotation_of, item_files, read_identity
+from wqc.runtime.largeitem import ITEM_FILE, file_names, large_files
 from wqc.runtime.logs import log
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.local import durable, process
@@ -94,18 +102,33 @@ class LocalStore:
         while True:
             yield await self._changes.get()
 
-    async def create(self, queue: str, manifest: dict[str, Any]) -> Job:
+    async def create(self, queue: str, manifest: dict[str, Any], data: str = "") -> Job:
         name = manifest["metadata"]["name"]
         folder = JobFolder(self._jobs / name)
         if folder.path.exists():
             raise AlreadyExists(name)
         try:
-            self._lay_out(folder, manifest, queue)
+            self._lay_out(folder, manifest, queue, data)
             return await self._begin(folder)
         except OSError as error:
             raise Refused(f"the Job can't be started here: {error.strerror}") from None
         except NotRunnable as error:
             raise Refused(f"the Job can't run here: {error}") from None
+
+    async def complete(self, job: Job, data: str) -> Job:
+        """A Job's folder appears with all that is in it: there is nothing to complete."""
+        folder = JobFolder(self._jobs / job.job)
+        if not folder.path.exists():
+            raise LookupError(f"the Job {job.job} is gone")
+        return self._read(folder, runs=job.job in self._minders)
+
+    async def data(self, job: Job) -> str:
+        try:
+            return (JobFolder(self._jobs / job.job).item / ITEM_FILE).read_text()
+        except FileNotFoundError:
+            raise LookupError(f"the item of the Job {job.job} is gone") from None
+        except OSError as error:
+            raise Refused(f"the item of the Job {job.job} can't be read: {error.strerror}") from None
 
     async def get(self, queue: str, job: str) -> Job | None:
         folder = JobFolder(self._jobs / job)
@@ -182,7 +205,7 @@ class LocalStore:
 
     # --- one Job ---
 
-    def _lay_out(self, folder: JobFolder, manifest: dict[str, Any], queue: str) -> None:
+    def _lay_out(self, folder: JobFolder, manifest: dict[str, Any], queue: str, data: str) -> None:
         """Make the folder, so that it appears whole or not at all."""
         fresh = JobFolder(self._jobs / (_NEW + folder.path.name))
         shutil.rmtree(fresh.path, ignore_errors=True)
@@ -190,10 +213,8 @@ class LocalStore:
             for each in (fresh.item / FIELDS_FOLDER, fresh.steps, fresh.scratch):
                 each.mkdir(parents=True)
             pod = manifest["spec"]["template"]["spec"]
-            annotations = manifest["spec"]["template"]["metadata"]["annotations"]
-            for file in item_files(pod):
-                text = annotations[annotation_of(file)]
-                (fresh.item / file["path"]).write_bytes(text.encode())
+            for path, text in _item_files(manifest, data).items():
+                (fresh.item / path).write_bytes(text.encode())
             if not _is_held(manifest):
                 fresh.script.write_text(script(pod, folder, queue, self._stand_ins))
             durable.write(fresh.job, json.dumps({"created": time.time(), "job": manifest}).encode())
@@ -264,6 +285,7 @@ def _read(folder: JobFolder, runs: bool) -> Job:
     saved = json.loads(folder.job.read_bytes())
     metadata = saved["job"]["metadata"]
     identity = read_identity(metadata["annotations"][ITEM_ANNOTATION])
+    data = saved["job"]["spec"]["template"]["metadata"].get("annotations", {}).get(ITEM_ANNOTATION, "")
     job = Job(
         job=metadata["name"],
         queue=metadata["labels"][QUEUE_LABEL],
@@ -273,7 +295,8 @@ def _read(folder: JobFolder, runs: bool) -> Job:
         round=identity.round,
         attempt=identity.attempt,
         failures=identity.failures,
-        data=saved["job"]["spec"]["template"]["metadata"]["annotations"][ITEM_ANNOTATION],
+        data=data,
+        content="here" if data else "apart" if LARGE in metadata["annotations"] else "absent",
         template=metadata["labels"].get(TEMPLATE_LABEL, ""),
         created=saved["created"],
         running=runs,
@@ -284,6 +307,16 @@ def _read(folder: JobFolder, runs: bool) -> Job:
         reason = metadata["annotations"][REASON_ANNOTATION]
         return replace(job, held=True, phase="failed", reason=reason, finished=job.created)
     return job if runs else _ended(folder, job)
+
+
+def _item_files(manifest: dict[str, Any], data: str) -> dict[str, str]:
+    """By path; `data` is the item's where the Job doesn't have it."""
+    if names := manifest["metadata"]["annotations"].get(LARGE):
+        return large_files(file_names(names), data)
+    annotations = manifest["spec"]["template"]["metadata"].get("annotations", {})
+    files = item_files(manifest["spec"]["template"]["spec"])
+    texts = {file["path"]: annotations.get(annotation_of(file)) for file in files}
+    return {path: text for path, text in texts.items() if text is not None}
 
 
 def _is_held(manifest: dict[str, Any]) -> bool:
