@@ -283,6 +283,7 @@ def kafka_server(
 ) -> Iterator[Kafka]:
     """Properties' names are written with `_` for `.`."""
     java()
+    folder.mkdir(parents=True, exist_ok=True)
     named = {name.replace("_", "."): value for name, value in properties.items()}
     server = Kafka(folder, host, free_port(), free_port(), free_port(), named, prefix)
     server._write_certificate()

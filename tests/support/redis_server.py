@@ -31,6 +31,7 @@ class RedisServer:
     files: Certificates
     persistent: bool
     prefix: Sequence[str]
+    password: str
     process: "subprocess.Popen[bytes] | None" = field(default=None)
 
     @property
@@ -44,7 +45,9 @@ class RedisServer:
     @property
     def client(self) -> Any:
         """For what people and programs beside wqc do."""
-        return redis.Redis(self.host, self.port, password=PASSWORD, socket_timeout=20, protocol=2)
+        return redis.Redis(
+            self.host, self.port, password=self.password or None, socket_timeout=20, protocol=2
+        )
 
     def start(self) -> None:
         options = {
@@ -55,7 +58,8 @@ class RedisServer:
             "tls-key-file": self.files.key,
             "tls-ca-cert-file": self.files.authority,
             "tls-auth-clients": "no",
-            "requirepass": PASSWORD,
+            "requirepass": self.password,
+            "protected-mode": "yes" if self.password else "no",
             "dir": self.folder,
             "save": "",
             "appendonly": "yes" if self.persistent else "no",
@@ -111,14 +115,18 @@ class RedisServer:
 
 @contextmanager
 def redis_server(
-    folder: Path, persistent: bool = True, host: str = "127.0.0.1", prefix: Sequence[str] = ()
+    folder: Path,
+    persistent: bool = True,
+    host: str = "127.0.0.1",
+    prefix: Sequence[str] = (),
+    password: str = PASSWORD,
 ) -> Iterator[RedisServer]:
-    """Started. Skips where there is none."""
+    """Started. Skips where there is none. Without a password everybody may do everything."""
     if shutil.which("redis-server") is None:
         unavailable("there is no redis-server: apt-get install redis-server")
     folder.mkdir(parents=True, exist_ok=True)
     files = certificates(folder, host)
-    server = RedisServer(folder, host, free_port(), free_port(), files, persistent, prefix)
+    server = RedisServer(folder, host, free_port(), free_port(), files, persistent, prefix, password)
     try:
         server.start()
         yield server
