@@ -76,6 +76,7 @@ async def until_idle(
     sources: Mapping[str, Source | list[str] | dict[str, Any]],
     timeout: float = 60.0,
     watch: Callable[[Status], None] = lambda status: None,
+    periods: Periods = QUICK,
 ) -> Status:
     """Run until nothing is left to do; what the manager then says. `watch` is told all the while."""
     store = LocalStore(state, files)
@@ -83,7 +84,7 @@ async def until_idle(
         Port(*name.split(".")): ItemsSource(each) if isinstance(each, list | dict) else each
         for name, each in sources.items()
     }
-    manager = Manager(workflow, store, LocalStateStore(state), opened, QUICK)
+    manager = Manager(workflow, store, LocalStateStore(state), opened, periods)
     run = asyncio.create_task(manager.run())
     try:
         async with asyncio.timeout(timeout):

@@ -10,10 +10,13 @@ from wqc.runtime.graph import Graph, Port, failed_port
 from wqc.runtime.logs import log
 from wqc.runtime.origin import Origin
 from wqc.runtime.periods import Periods
-from wqc.runtime.sources.source import HoldingSource, Source, SourceError
+from wqc.runtime.sources.source import BoundedSource, HoldingSource, Source, SourceError
 from wqc.runtime.text import decode
+from wqc.runtime.waiting import until_set
 
 AT_ONCE = 16
+SOON = 0.2
+"""Seconds in which others are likely to take more, once they have begun to."""
 
 Deliver = Callable[[Port, Item, Origin, str], None]
 """(the source's port, the item, who has it, why it failed in the source)."""
@@ -31,10 +34,13 @@ class Feed:
         withdraw: Callable[[Origin], None],
         opened: Callable[[], None],
         compared: Compared,
+        wanted: int,
         held_up: Callable[[], str],
         periods: Periods,
     ) -> None:
-        """`held_up` says why nothing of it may be started though it is well."""
+        """`wanted`: how many messages it need hold at a time. `held_up` says why nothing of it may be started
+        though it is well.
+        """
         self.port = port
         self._source = source
         self._failed_port = failed_port(port)
@@ -51,6 +57,10 @@ class Feed:
         self._unrouted: dict[str, str] = {}
         """Items whose data must be read before it is known where they go."""
         self._settling = False
+        self._refill = asyncio.Event()
+        """Others have some of what it holds, and it has more; or they have all."""
+        if isinstance(source, BoundedSource):
+            source.want(wanted)
         self._is_first = True
         """The items of the first listing are being sent."""
         self._finished: dict[str, None] = {}
@@ -88,7 +98,10 @@ class Feed:
             pause = self._periods.listing
             if self._failure:
                 pause = min(self._periods.retry_listing, pause)
-            await asyncio.sleep(pause)
+            await until_set(self._refill, pause)
+            if self._refill.is_set():
+                await asyncio.sleep(min(SOON, pause))
+                self._refill.clear()
 
     async def round(self) -> None:
         try:
@@ -159,13 +172,18 @@ class Feed:
 
     async def _tell_finished(self) -> None:
         if isinstance(self._source, HoldingSource):
-            for name in list(self._finished):
+            names = list(self._finished)
+            for start in range(0, len(names), AT_ONCE):
+                batch = names[start : start + AT_ONCE]
                 try:
-                    await self._source.done(name)
+                    await asyncio.gather(*(self._tell(self._source, name) for name in batch))
                 except SourceError as error:
                     log(logging.WARNING, "source can't be told", source=str(self.port), reason=str(error))
                     return
-                self._finished.pop(name, None)
+
+    async def _tell(self, source: HoldingSource, name: str) -> None:
+        await source.done(name)
+        self._finished.pop(name, None)
 
     def _send(self, item: Item) -> None:
         origin = Origin(
@@ -184,6 +202,8 @@ class Feed:
         self._origins.pop(name, None)
         if self._wants_done:
             self._finished[name] = None
+            if self._settling or not self._origins:
+                self._refill.set()
 
     def _note(self, notice: str) -> None:
         if notice and notice != self._notice:

@@ -92,6 +92,16 @@ class Graph:
     def _outputs(self, reader: Reader) -> Iterator[Port]:
         return (port for port in self.readers if port.node == reader.node)
 
+    def nearest(self, port: Port) -> tuple[str, ...]:
+        """The stations that an item of a port comes to first, in the order of declaration."""
+        found: dict[str, None] = {}
+        for reader in self.readers.get(port, ()):
+            if reader.pattern is None:
+                found[reader.node] = None
+            else:
+                found |= {station: None for each in self._outputs(reader) for station in self.nearest(each)}
+        return tuple(found)
+
     def holding(self, ports: Iterable[Port]) -> tuple[str, ...]:
         """The nodes between these ports and the next queues that may fail an item, and whose `.failed`
         nobody reads, in the order of declaration.

@@ -36,6 +36,10 @@ from wqc.runtime.text import decode
 from wqc.runtime.workflow import Workflow
 
 T = TypeVar("T")
+AHEAD = 16
+"""Messages that a source may hold beyond those that its queues work on, and as many that come next."""
+ELSEWHERE = 500
+"""As many for a carrier, which is quick."""
 
 
 class Manager:
@@ -92,6 +96,7 @@ class Manager:
                     self._withdraw,
                     self._look_again,
                     forgetting.compared,
+                    self._wanted(port),
                     self._held_up([port]),
                     self._periods,
                 )
@@ -114,6 +119,11 @@ class Manager:
             and all(station.idle for station in self._stations.values()),
             carriers=tuple(publisher.status() for publisher in self._publishers.values()),
         )
+
+    def _wanted(self, port: Port) -> int:
+        """How many items of a source the stations that they come to first can do with at a time."""
+        queues = (self._queues.get(name) for name in self._graph.nearest(port))
+        return AHEAD + sum(2 * queue.most if queue else ELSEWHERE for queue in queues)
 
     def _holding(self) -> list[str]:
         """The nodes whose failed items are held: nobody reads them."""

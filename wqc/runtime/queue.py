@@ -162,6 +162,11 @@ class Queue:
         return self.knows and self._keeper.has_judged
 
     @property
+    def most(self) -> int:
+        """How many items it works on at a time, at most."""
+        return sum(lane.parallelism.max for lane in self._settings.lanes)
+
+    @property
     def idle(self) -> bool:
         """Nothing is left to do about the items that it has."""
         unfinished = self._book.count("active", "stray", "retry", "handing", "recording", "finishing")

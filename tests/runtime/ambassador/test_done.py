@@ -1,21 +1,18 @@
 """Sources that hold an item until they are told: custody through ambassadors and pattern nodes."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 
 import pytest
 
+from support.served import served
 from wqc.contract.expression import compile_expression
 from wqc.patterns.copier import Copier
 from wqc.patterns.filter import Filter
 from wqc.patterns.splitter import Splitter
-from wqc.runtime.ambassador.api import SourceApi
 from wqc.runtime.ambassador.patterns import MergedSource, Node, Output
-from wqc.runtime.httpserver import HttpServer, on_loop
 from wqc.runtime.sources.http import HttpSource
 from wqc.runtime.sources.patient import patient
-from wqc.runtime.sources.source import HoldingSource, Listing, NoSuchItem, Source, SourceError
+from wqc.runtime.sources.source import HoldingSource, Listing, NoSuchItem, SourceError
 
 
 class Held:
@@ -37,18 +34,6 @@ class Held:
 
     async def close(self) -> None:
         pass
-
-
-@asynccontextmanager
-async def served(sources: Mapping[str, Source]) -> AsyncIterator[str]:
-    loop = asyncio.get_running_loop()
-    api = SourceApi(sources)
-    server = HttpServer("127.0.0.1", 0, lambda request: on_loop(loop, api.answer(request), 10))
-    try:
-        yield f"http://127.0.0.1:{server.port}"
-    finally:
-        server.close()
-        await api.close()
 
 
 def test_over_http() -> None:

@@ -2,13 +2,18 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
-from support.localrun import jobs, queue_files, until_idle
+from support.localrun import QUICK, jobs, queue_files, until_idle
+from support.served import served
 from wqc.runtime.sources import broker
+from wqc.runtime.sources.backing_off import BackingOff
 from wqc.runtime.sources.body import Body
 from wqc.runtime.sources.broker import BrokerSource, Held
-from wqc.runtime.sources.source import NoSuchItem
+from wqc.runtime.sources.http import HttpSource
+from wqc.runtime.sources.patient import patient
+from wqc.runtime.sources.source import Listing, NoSuchItem
 from wqc.runtime.status import Status
 from wqc.runtime.workflow import Workflow
 
@@ -121,3 +126,44 @@ def test_what_is_not_json_is_kept_and_named_where_nobody_reads_failed(tmp_path: 
     assert failed.reason.startswith("it isn't JSON")
     assert held.held == {}
     assert {job["name"] for job in jobs(tmp_path / "s")} == {"0", "1", "2"}
+
+
+def test_no_more_is_held_than_the_manager_can_do_with_and_what_is_free_is_filled_at_once(
+    tmp_path: Path,
+) -> None:
+    memory = InMemory(*[b"1"] * 200)
+    most = 0
+
+    class Watched(BrokerSource):
+        async def list(self) -> Listing:
+            nonlocal most
+            listing = await super().list()
+            most = max(most, len(memory.held))
+            return listing
+
+    async def run() -> Status:
+        workflow = Workflow("bounded")
+        numbers = workflow.source("numbers")
+        split = workflow.splitter("halves", numbers, cases={"all": "item.data == 1"}, otherwise="drop")
+        workflow.queue("work", split["all"])
+        files = {"work": queue_files("work", "true", at_once=5)}
+        source = patient(BackingOff(Watched(memory, "json"), 1, 1), 10)
+        rarely = replace(QUICK, listing=600.0)
+        return await until_idle(workflow, tmp_path / "s", files, {"numbers": source}, periods=rarely)
+
+    status = asyncio.run(run())
+    assert status.queues[0].done == 200
+    assert most == 16 + 2 * 5
+
+
+def test_what_is_wanted_goes_over_http() -> None:
+    async def run() -> None:
+        memory = InMemory(*[b"1"] * 100)
+        async with served({"": patient(BackingOff(BrokerSource(memory, "json"), 1, 1), 10)}) as url:
+            source = HttpSource(url, 10)
+            source.want(20)
+            assert len((await source.list()).versions) == 20
+            source.want(30)
+            assert len((await source.list()).versions) == 30
+
+    asyncio.run(run())

@@ -1,6 +1,6 @@
 """The Source API over any sources: the two addresses of the book, and what our manager asks for beyond them.
 
-GET  …/api/v1/items              ?limit=&continue=, or Prefer: maxpagesize=; If-None-Match
+GET  …/api/v1/items              ?limit=&continue=, or Prefer: maxpagesize=; Prefer: wanted=; If-None-Match
 GET  …/api/v1/items/NAME         the name percent-encoded, `/` too
 POST …/api/v1/items/NAME/done    for sources that hold an item until they are told
 """
@@ -12,10 +12,11 @@ from urllib.parse import unquote_to_bytes
 from wqc.runtime.ambassador.pages import Page, Pages
 from wqc.runtime.httpserver import Answer, Request, refusal
 from wqc.runtime.logs import LOGGER
-from wqc.runtime.sources.source import HoldingSource, NoSuchItem, Source, SourceError
+from wqc.runtime.sources.source import BoundedSource, HoldingSource, NoSuchItem, Source, SourceError
 
 ITEMS = "/api/v1/items"
 _PAGE_SIZE = re.compile(r"(?:^|[,;\s])maxpagesize=(\d+)")
+_WANTED = re.compile(r"(?:^|[,;\s])wanted=(\d{1,9})")
 
 
 class SourceApi:
@@ -66,6 +67,9 @@ class SourceApi:
         if wanted is not None and not (wanted.isdecimal() and int(wanted)):
             return refusal(400, f"limit={wanted} is no number of items")
         limit = int(wanted) if wanted else None
+        source = self._sources[path]
+        if isinstance(source, BoundedSource) and (many := _WANTED.search(request.headers.get("prefer", ""))):
+            source.want(int(many[1]))
         token = request.query.get("continue")
         page: Page | None
         if token:

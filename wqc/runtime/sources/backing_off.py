@@ -2,7 +2,7 @@
 
 import time
 
-from wqc.runtime.sources.source import HoldingSource, Listing, SourceError
+from wqc.runtime.sources.source import BoundedSource, Listing, SourceError
 
 
 class BackingOff:
@@ -10,7 +10,7 @@ class BackingOff:
     to `limit`.
     """
 
-    def __init__(self, source: HoldingSource, first: float, limit: float) -> None:
+    def __init__(self, source: BoundedSource, first: float, limit: float) -> None:
         self._source = source
         self._first = first
         self._limit = limit
@@ -30,6 +30,9 @@ class BackingOff:
         self._reason = ""
         self._pause = self._first
         return listing
+
+    def want(self, count: int) -> None:
+        self._source.want(count)
 
     async def get(self, name: str) -> str:
         self._check()

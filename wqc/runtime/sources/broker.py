@@ -10,7 +10,7 @@ from wqc.runtime.sources.body import Body, body_as_is, body_text
 from wqc.runtime.sources.source import Listing, NoSuchItem
 
 HELD = 500
-"""Messages that are held at a time, beside those that failed."""
+"""Messages that are held at a time, at most, beside those that failed."""
 FAILED_HELD = 1000
 """Messages that failed and nobody takes; with more of them, fewer others are held."""
 
@@ -61,11 +61,12 @@ class BrokerSource:
     def __init__(self, broker: Broker, format: str) -> None:
         self._broker = broker
         self._format = format
+        self._wanted = HELD
         self._known: dict[tuple[str, str], str] = {}
         """By name and version of each message that is held: why it failed, or ""."""
 
     async def list(self) -> Listing:
-        held = await self._broker.hold(HELD + min(len(self._failed()), FAILED_HELD))
+        held = await self._broker.hold(self._wanted + min(len(self._failed()), FAILED_HELD))
         entries = held.versions.items()
         self._known = {entry: self._known[entry] for entry in entries if entry in self._known}
         for entry in entries:
@@ -73,6 +74,9 @@ class BrokerSource:
                 await self._look(*entry)
         versions = {name: version for name, version in entries if (name, version) in self._known}
         return Listing(versions, held.more, wants_done=True, failed=self._failed(), notice=self._notice())
+
+    def want(self, count: int) -> None:
+        self._wanted = min(count, HELD)
 
     async def get(self, name: str) -> str:
         body = await self._broker.body(name)

@@ -15,7 +15,7 @@ from wqc.runtime.sources.options import Credential
 from wqc.runtime.sources.source import Listing, NoSuchItem, SourceError
 from wqc.runtime.text import decode, encode
 
-PAGE = 5000
+PREFERENCES = "maxpagesize=5000"
 LONGEST_REASON = 500
 RESTARTS = 3
 """How often a listing begins anew because it changed between two pages."""
@@ -27,7 +27,7 @@ class HttpSource:
     def __init__(self, url: str, timeout: float, token: Credential | None = None) -> None:
         self._url = url.rstrip("/") + "/api/v1/items"
         self._path = urlsplit(self._url).path
-        self._headers = {"Accept": "application/json", "Prefer": f"maxpagesize={PAGE}"}
+        self._headers = {"Accept": "application/json", "Prefer": PREFERENCES}
         self._token = token
         self._connections = Connections(self._url, timeout)
         self._etag = ""
@@ -40,6 +40,9 @@ class HttpSource:
             if listing is not None:
                 return listing
         raise SourceError(f"{self._url} changes its listing from page to page")
+
+    def want(self, count: int) -> None:
+        self._headers["Prefer"] = f"{PREFERENCES}, wanted={count}"
 
     async def get(self, name: str) -> str:
         url = f"{self._url}/{encoded(name)}"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, TypeVar
 
-from wqc.runtime.sources.source import HoldingSource, Listing, Source, SourceError
+from wqc.runtime.sources.source import BoundedSource, HoldingSource, Listing, Source, SourceError
 
 T = TypeVar("T")
 AT_ONCE = 16
@@ -95,8 +95,21 @@ class _PatientHolding(_Patient):
         await self._call(partial(self._holding.done, name))
 
 
+class _PatientBounded(_PatientHolding):
+    def __init__(self, source: BoundedSource, patience: float) -> None:
+        super().__init__(source, patience)
+        self._bounded = source
+
+    def want(self, count: int) -> None:
+        self._bounded.want(count)
+
+
 def patient(source: Source, patience: float) -> Source:
-    """`patience`: seconds after which an answer is overdue. Holds items if the source does."""
+    """`patience`: seconds after which an answer is overdue. It holds items, and can be bounded, if the source
+    does and can.
+    """
+    if isinstance(source, BoundedSource):
+        return _PatientBounded(source, patience)
     if isinstance(source, HoldingSource):
         return _PatientHolding(source, patience)
     return _Patient(source, patience)

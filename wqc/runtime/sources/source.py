@@ -48,3 +48,12 @@ class HoldingSource(Source, Protocol):
     async def done(self, name: str) -> None:
         """Others have the item. Told again, or of an item that it doesn't have, it does nothing."""
         ...
+
+
+@runtime_checkable
+class BoundedSource(HoldingSource, Protocol):
+    """A holding source that takes no more messages from a broker than somebody can do with."""
+
+    def want(self, count: int) -> None:
+        """It needn't hold more than so many items at a time. Until it is told, it has a bound of its own."""
+        ...
