@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,10 +15,10 @@ from typing import Any
 import pytest
 
 from support.ambassador import ambassador, source_settings
+from support.kafka import kafka_server
+from support.localrun import recorded
 from support.rabbitmq_server import rabbitmq_server
 from support.redis_server import PASSWORD, redis_server
-from wqc.runtime.ledger import read_segment
-from wqc.runtime.stores.store import Segment
 
 PERIODS = "backoff=0.1 backoff_limit=0.5 flush=0.2 listing=0.3 retry_listing=0.1 refused_limit=0.5"
 ITEMS = 500
@@ -100,6 +99,21 @@ def rabbitmq(folder: Path) -> Iterator[Filled]:
         yield Filled("rabbitmq", block, options, left)
 
 
+@contextmanager
+def kafka(folder: Path) -> Iterator[Filled]:
+    (folder / "kafka").mkdir()
+    with kafka_server(folder / "kafka") as server:
+        server.create("jobs", 3)
+        server.send("jobs", ({"n": number} for number in range(ITEMS)))
+        options = {"brokers": server.brokers, "topic": "jobs"}
+
+        def left() -> int:
+            return ITEMS - sum(server.committed("jobs", "test.numbers").values())
+
+        block = 'kafka { brokers = "kafka:9092", topic = "jobs" }'
+        yield Filled("kafka", block, options, left)
+
+
 def password(folder: Path, text: str) -> dict[str, str]:
     (folder / "secret").write_text(text)
     return {"file": str(folder / "secret")}
@@ -113,14 +127,7 @@ def start(folder: Path, url: str) -> subprocess.Popen[bytes]:
     )
 
 
-def recorded(state: Path) -> Counter[bytes]:
-    found: Counter[bytes] = Counter()
-    for path in (state / "ledger" / "notes").iterdir():
-        found.update(read_segment(Segment(path.name, path.read_bytes()))[1])
-    return found
-
-
-@pytest.mark.parametrize("filled", [redis_list, redis_stream, rabbitmq])
+@pytest.mark.parametrize("filled", [redis_list, redis_stream, rabbitmq, kafka])
 def test_managers_and_ambassadors_killed_in_the_middle_lose_nothing_and_record_nothing_twice(
     tmp_path: Path, filled: Any
 ) -> None:
@@ -156,7 +163,7 @@ def test_managers_and_ambassadors_killed_in_the_middle_lose_nothing_and_record_n
         assert running.returncode == 0, complaints.decode()
         assert kills == 4
         assert {int(line) for line in log.read_text().splitlines()} == set(range(ITEMS))
-        found = recorded(tmp_path / ".wqc" / "jobs")
+        found = recorded(tmp_path / ".wqc" / "jobs", "notes")
         assert len(found) == ITEMS
         assert set(found.values()) == {1}
         assert broker.left() == 0

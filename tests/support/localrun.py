@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import yaml
 
 from wqc.runtime.graph import Port
+from wqc.runtime.ledger import read_segment
 from wqc.runtime.manager import Manager
 from wqc.runtime.periods import Periods
 from wqc.runtime.sources.items import ItemsSource
@@ -16,7 +18,7 @@ from wqc.runtime.sources.source import Source
 from wqc.runtime.status import Status
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
-from wqc.runtime.stores.store import QueueFiles
+from wqc.runtime.stores.store import QueueFiles, Segment
 from wqc.runtime.workflow import Workflow
 
 QUICK = Periods(
@@ -104,3 +106,11 @@ def jobs(state: Path) -> list[dict[str, Any]]:
     """The identities of all Jobs that are kept."""
     texts = [path.read_text() for path in sorted((state / "jobs").glob("*/job.json"))]
     return [json.loads(json.loads(text)["job"]["metadata"]["annotations"]["wqc/item"]) for text in texts]
+
+
+def recorded(state: Path, node: str) -> Counter[bytes]:
+    """How often each item is in a queue's or carrier's record."""
+    found: Counter[bytes] = Counter()
+    for path in (state / "ledger" / node).iterdir():
+        found.update(read_segment(Segment(path.name, path.read_bytes()))[1])
+    return found

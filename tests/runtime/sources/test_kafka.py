@@ -267,6 +267,18 @@ def test_large_messages_are_held_a_few_at_a_time(kafka: Kafka) -> None:
     run(work)
 
 
+def test_equal_payloads_are_different_items(kafka: Kafka) -> None:
+    kafka.create("equal")
+    kafka.send("equal", ["same"] * 3)
+
+    async def work() -> None:
+        source = opened(kafka, "equal")
+        assert list((await taken(source)).values()) == ["same"] * 3
+        await source.close()
+
+    run(work)
+
+
 def test_poison_and_tombstones(kafka: Kafka) -> None:
     kafka.create("odd")
     kafka.send("odd", [b"{", None, b"\xff", b""])

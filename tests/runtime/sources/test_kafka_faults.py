@@ -1,0 +1,78 @@
+"""Kafka topics, while the broker dies and the network is cut."""
+
+import asyncio
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from support.cable import cable
+from support.kafka import Kafka, kafka_server
+from support.opened import listed, opened, refusal
+from wqc.runtime.sources.source import HoldingSource, SourceError
+
+ITEMS = 500
+
+
+async def worked_off(source: HoldingSource, seen: Counter[int], delay: float) -> None:
+    """All of the topic, item by item, however often it fails meanwhile."""
+    while len(seen) < ITEMS:
+        listing = await listed(source, lambda each: True, timeout=120)
+        for name in listing.versions:
+            try:
+                seen[int(await source.get(name))] += 1
+                await source.done(name)
+            except SourceError:
+                break
+            await asyncio.sleep(delay)
+
+
+def test_a_broker_that_is_killed_in_the_middle_of_500_items(tmp_path: Path) -> None:
+    seen: Counter[int] = Counter()
+
+    async def run(kafka: Kafka) -> None:
+        async with opened("kafka", brokers=kafka.brokers, topic="numbers") as source:
+            work = asyncio.create_task(worked_off(source, seen, 0.01))
+            for enough in (100, 300):
+                while len(seen) < enough:
+                    await asyncio.sleep(0.02)
+                    assert not work.done(), work.result()
+                await asyncio.to_thread(kafka.kill)
+                said = await refusal(source, "can't be reached")
+                assert said.startswith(kafka.brokers)
+                await asyncio.to_thread(kafka.start)
+            await work
+
+    with kafka_server(tmp_path) as kafka:
+        kafka.create("numbers", 3)
+        kafka.send("numbers", range(ITEMS))
+        asyncio.run(run(kafka))
+        assert seen == Counter(range(ITEMS))
+        assert sum(kafka.committed("numbers", "w.words").values()) == ITEMS
+
+
+def test_a_network_that_is_cut_for_longer_than_any_timeout(tmp_path: Path) -> None:
+    """A broker counts as lost after 9 s (here 2 s) without a word, a request after 3 s."""
+    seen: Counter[int] = Counter()
+
+    async def run(kafka: Kafka, way: Any) -> None:
+        async with opened("kafka", brokers=kafka.brokers, topic="numbers") as source:
+            work = asyncio.create_task(worked_off(source, seen, 0.01))
+            while len(seen) < 100:
+                await asyncio.sleep(0.02)
+                assert not work.done(), work.result()
+            way.pull()
+            cut = time.monotonic()
+            said = await refusal(source, "can't be reached")
+            assert said.startswith(kafka.brokers)
+            while time.monotonic() < cut + 15:
+                await asyncio.sleep(0.1)
+            way.plug()
+            await work
+
+    with cable("wqc-kafka") as way, kafka_server(tmp_path, way.address, way.prefix) as kafka:
+        kafka.create("numbers", 3)
+        kafka.send("numbers", range(ITEMS))
+        asyncio.run(run(kafka, way))
+        assert seen == Counter(range(ITEMS))
+        assert sum(kafka.committed("numbers", "w.words").values()) == ITEMS
