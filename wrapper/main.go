@@ -9,6 +9,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -19,6 +20,12 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+)
+
+var (
+	errGone = errors.New("the sidecar is gone: the broker delivers the message again")
+	// Some commands end with 0 when told to end, whether their work is done or not.
+	errStopped = errors.New("told to end")
 )
 
 // 128 + SIGTERM: the pod was told to end, and the broker has the message still.
@@ -65,10 +72,10 @@ func work(worker worker) int {
 			if !reported {
 				return terminated
 			}
-		case answer, open := <-sidecar.answers:
+		case <-sidecar.gone:
+			return complain(errGone)
+		case answer := <-sidecar.answers:
 			switch {
-			case !open:
-				return complain(fmt.Errorf("the sidecar is gone: the broker delivers the message again"))
 			case answer.Over:
 				return 0
 			case stopping:
@@ -77,13 +84,12 @@ func work(worker worker) int {
 				reported = false
 				sidecar.send(request{Take: true})
 			default:
-				report, stopped, err := worker.attempt(answer.Item, stop)
-				if err != nil {
-					return complain(err)
-				}
-				if stopped {
-					// some end with 0 when told to end, whether their work is done or not
+				report, err := worker.attempt(answer.Item, stop, sidecar.gone)
+				switch {
+				case err == errStopped:
 					return terminated
+				case err != nil:
+					return complain(err)
 				}
 				reported = true
 				sidecar.send(request{Report: report})

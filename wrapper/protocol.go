@@ -34,7 +34,8 @@ type item struct {
 
 type sidecar struct {
 	connection net.Conn
-	answers    <-chan answer // closed when the sidecar is gone
+	answers    <-chan answer
+	gone       <-chan struct{} // closed when the sidecar is gone
 }
 
 func dial() (*sidecar, error) {
@@ -42,9 +43,9 @@ func dial() (*sidecar, error) {
 	if err != nil {
 		return nil, err
 	}
-	answers := make(chan answer)
+	answers, gone := make(chan answer), make(chan struct{})
 	go func() {
-		defer close(answers)
+		defer close(gone)
 		for decoder := json.NewDecoder(connection); ; {
 			var next answer
 			if decoder.Decode(&next) != nil {
@@ -53,7 +54,7 @@ func dial() (*sidecar, error) {
 			answers <- next
 		}
 	}()
-	return &sidecar{connection, answers}, nil
+	return &sidecar{connection, answers, gone}, nil
 }
 
 // A sidecar that can't be told is one that doesn't answer either.

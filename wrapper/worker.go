@@ -23,20 +23,19 @@ type worker struct {
 	timeout time.Duration // 0: none
 }
 
-// attempt runs the command once; stopped says whether it was told to end meanwhile. An error means that it can't be
-// run at all.
-func (worker worker) attempt(item *item, stop <-chan os.Signal) (done *report, stopped bool, err error) {
-	done = &report{}
+// attempt runs the command once. It returns errStopped or errGone where nobody is to hear how that ended, another
+// error where it can't be run at all.
+func (worker worker) attempt(item *item, stop <-chan os.Signal, gone <-chan struct{}) (*report, error) {
 	given, err := worker.layOut(item)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	defer given.Close()
 	command := exec.Command(worker.command[0], worker.command[1:]...)
 	command.Stdin, command.Stdout, command.Stderr = given, os.Stdout, os.Stderr
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := command.Start(); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	group := -command.Process.Pid
 	ended := make(chan struct{})
@@ -44,6 +43,8 @@ func (worker worker) attempt(item *item, stop <-chan os.Signal) (done *report, s
 		_ = command.Wait()
 		close(ended)
 	}()
+	var done report
+	var inVain error
 	var late, over <-chan time.Time
 	if worker.timeout > 0 {
 		late = time.After(worker.timeout)
@@ -53,8 +54,12 @@ func (worker worker) attempt(item *item, stop <-chan os.Signal) (done *report, s
 		case <-ended:
 			running = false
 		case <-stop:
-			stopped = true
+			inVain = errStopped
 			_ = syscall.Kill(group, syscall.SIGTERM)
+		case <-gone:
+			inVain, gone = errGone, nil
+			_ = syscall.Kill(group, syscall.SIGTERM)
+			over = time.After(grace)
 		case <-late:
 			done.TimedOut = true
 			_ = syscall.Kill(group, syscall.SIGTERM)
@@ -64,6 +69,9 @@ func (worker worker) attempt(item *item, stop <-chan os.Signal) (done *report, s
 		}
 	}
 	sweep(group)
+	if inVain != nil {
+		return nil, inVain
+	}
 	done.Exit = exitCode(command.ProcessState)
 	if done.TimedOut {
 		done.Exit = terminated
@@ -71,7 +79,7 @@ func (worker worker) attempt(item *item, stop <-chan os.Signal) (done *report, s
 	if done.Exit != 0 {
 		done.Message = result()
 	}
-	return done, stopped, nil
+	return &done, nil
 }
 
 // layOut writes the item where the environment says, in place of the one before; it returns the standard input.

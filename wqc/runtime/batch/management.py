@@ -2,26 +2,26 @@
 
 import base64
 import json
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, urlsplit
 
+from wqc.runtime.rabbitmq.connection import Connection
 from wqc.runtime.sources.connections import Connections
-from wqc.runtime.sources.options import Credential
 from wqc.runtime.sources.source import SourceError
 
 
 class Management:
-    """`broker`: AMQP's address, whose user, password and virtual host hold here too. `timeout`: seconds."""
+    """`broker`: its user, password and virtual host hold here too. `timeout`: seconds."""
 
-    def __init__(self, url: str, broker: Credential, timeout: float) -> None:
+    def __init__(self, url: str, broker: Connection, timeout: float) -> None:
         self._path = urlsplit(url).path.rstrip("/")
         self._connections = Connections(url, timeout)
         self._broker = broker
 
     async def remaining(self, queue: str) -> int:
         """Messages that are ready or unacknowledged. Raises SourceError."""
-        broker = urlsplit(self._broker())
-        user, password = unquote(broker.username or "guest"), unquote(broker.password or "guest")
-        host = unquote(broker.path.removeprefix("/")) or "/"
+        broker = self._broker.address()
+        user, password = broker.user or "guest", broker.password or "guest"
+        host = broker.path.removeprefix("/") or "/"
         target = f"{self._path}/api/queues/{quote(host, safe='')}/{quote(queue, safe='')}"
         login = base64.b64encode(f"{user}:{password}".encode()).decode()
         try:

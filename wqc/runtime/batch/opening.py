@@ -30,13 +30,12 @@ def open_queue(settings: SourceSettings, periods: Periods) -> tuple[MessageQueue
 def _rabbitmq(options: Options, periods: Periods) -> MessageQueue:
     from wqc.runtime.batch.management import Management
     from wqc.runtime.batch.rabbitmq import RabbitQueue
+    from wqc.runtime.rabbitmq.connection import connection
 
     options.value("identity")  # of two deliveries of one message it makes no difference here
-    address = f"amqp://guest:guest@{options.text('brokers')}/"
-    url = options.secret("auth") or (lambda: address)
-    management = options.value("management")
-    counts = Management(str(management), url, periods.request) if management else None
-    return RabbitQueue(url, options.text("queue"), counts, periods.request)
+    reached, management = connection(options), options.text("management", "")
+    counts = Management(management, reached, periods.request) if management else None
+    return RabbitQueue(reached, options.text("queue"), options.owner, counts, periods.request)
 
 
 def _redis_list(options: Options, periods: Periods) -> MessageQueue:

@@ -10,13 +10,12 @@ from aio_pika.exceptions import (
     AMQPError,
     ChannelInvalidStateError,
     ChannelNotFoundEntity,
-    ProbableAuthenticationError,
 )
 from aiormq.abc import FieldTable
 
 from wqc.runtime.batch.management import Management
 from wqc.runtime.batch.messages import Failure, Lost, Message
-from wqc.runtime.sources.options import Credential
+from wqc.runtime.rabbitmq.connection import Connection
 from wqc.runtime.sources.source import SourceError
 
 COUNTING: FieldTable = {"x-queue-type": "quorum"}
@@ -24,22 +23,25 @@ COUNTING: FieldTable = {"x-queue-type": "quorum"}
 
 
 class RabbitQueue:
-    """`url`: the broker's address with credentials, asked for at each connection. `timeout`: seconds."""
+    """`owner`: whose connection people see there. `timeout`: seconds for an answer."""
 
-    def __init__(self, url: Credential, queue: str, management: Management | None, timeout: float) -> None:
-        self._url = url
+    def __init__(
+        self, where: Connection, queue: str, owner: str, management: Management | None, timeout: float
+    ) -> None:
+        self._where = where
         self._name = queue
+        self._owner = owner
         self._management = management
         self._timeout = timeout
         self._connection: AbstractConnection | None = None
         self._channel: AbstractChannel | None = None
 
     async def open(self) -> None:
-        with self._told():
+        with self._where.told(self._name):
             await self._open()
 
     async def take(self) -> Message | None:
-        with self._told():
+        with self._where.told(self._name):
             channel = await self._open()
             queue = await channel.get_queue(self._name, ensure=False)
             taken = await queue.get(no_ack=False, fail=False, timeout=self._timeout)
@@ -75,7 +77,7 @@ class RabbitQueue:
 
     async def put(self, bodies: Sequence[bytes], *, create: bool) -> None:
         """Messages for others to take, on the broker's disk once this returns."""
-        with self._told():
+        with self._where.told(self._name):
             await self._publish(self._name, [_persistent(body) for body in bodies], create=create)
 
     async def close(self) -> None:
@@ -88,7 +90,7 @@ class RabbitQueue:
     async def _open(self) -> AbstractChannel:
         if self._channel is None or self._channel.is_closed:
             await self.close()
-            self._connection = await aio_pika.connect(self._url(), timeout=self._timeout)
+            self._connection = await self._where.open(f"wqc {self._owner}", self._timeout)
             self._channel = await self._connection.channel()
             await self._channel.declare_queue(self._name, passive=True, timeout=self._timeout)
         return self._channel
@@ -102,7 +104,7 @@ class RabbitQueue:
         """On a channel of its own: a queue that isn't there closes it, and with it what was taken is lost."""
         if self._connection is None or self._connection.is_closed:
             await self.close()
-            self._connection = await aio_pika.connect(self._url(), timeout=self._timeout)
+            self._connection = await self._where.open(f"wqc {self._owner}", self._timeout)
         try:
             async with self._connection.channel() as channel:
                 await channel.declare_queue(queue, passive=True, timeout=self._timeout)
@@ -115,24 +117,10 @@ class RabbitQueue:
                 await channel.default_exchange.publish(message, queue, timeout=self._timeout)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """What the client raises as a SourceError."""
-        try:
-            yield
-        except ProbableAuthenticationError:
-            raise SourceError("RabbitMQ refuses the user or the password") from None
-        except ChannelNotFoundEntity:
-            raise SourceError(f"RabbitMQ has no queue {self._name}") from None
-        except TimeoutError:
-            raise SourceError("RabbitMQ gives no answer") from None
-        except (AMQPError, ChannelInvalidStateError, OSError) as error:
-            raise SourceError(f"RabbitMQ: {_words(error)}") from None
-
-    @contextmanager
     def _lost(self) -> Iterator[None]:
-        """As _told, of what was held on a channel that is no more: the broker delivers it again."""
+        """What the client raises, of a message that was taken: the broker delivers it again."""
         try:
-            with self._told():
+            with self._where.told(self._name):
                 yield
         except SourceError as error:
             raise Lost(str(error)) from None
@@ -154,7 +142,3 @@ def _persistent(
     return aio_pika.Message(
         body, message_id=message_id, content_type=content_type, headers=headers, delivery_mode=mode
     )
-
-
-def _words(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
