@@ -88,6 +88,18 @@ def test_a_source_that_can_not_be_listed_forgets_nothing() -> None:
     assert forgetting.due("work", recorded, {NAMES: listing(*ALL)}, 9 * DAY) == keys("gone")
 
 
+def test_a_source_from_which_goes_what_is_done_may_list_fewer_or_nothing() -> None:
+    forgetting = simple()
+    recorded = keys(*ALL, "gone")
+    forgetting.compared(NAMES, {}, listing(*ALL), True)
+    forgetting.due("work", recorded, {NAMES: listing(*ALL)}, 0.0)
+    forgetting.compared(NAMES, listing(*ALL), {}, True)
+    assert not forgetting.due("work", recorded, {NAMES: None}, 7 * DAY)
+    assert forgetting.due("work", recorded, {NAMES: {}}, 7 * DAY) == keys("gone")
+    assert not forgetting.due("work", recorded, {NAMES: {}}, 7.1 * DAY)
+    assert forgetting.due("work", recorded, {NAMES: {}}, 14 * DAY) == recorded
+
+
 def test_a_later_queue_keeps_what_the_first_source_lists_under_its_merged_name() -> None:
     ports = [NAMES, Port("others")]
     forgetting = Forgetting(chain().graph, ports, {"first": item_hash, "second": item_hash}, DAY)

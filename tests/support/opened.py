@@ -16,9 +16,9 @@ QUICK = Periods(retry_listing=0.05, refused_limit=0.2, request=10.0)
 
 @asynccontextmanager
 async def opened(
-    kind: str, periods: Periods = QUICK, workflow: str = "w", **options: Any
+    kind: str, periods: Periods = QUICK, workflow: str = "w", name: str = "words", **options: Any
 ) -> AsyncIterator[HoldingSource]:
-    source = open_source(SourceSettings("words", kind, options, workflow=workflow), "", periods)
+    source = open_source(SourceSettings(name, kind, options, workflow=workflow), "", periods)
     assert isinstance(source, HoldingSource)
     try:
         yield source

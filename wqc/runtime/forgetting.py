@@ -42,10 +42,14 @@ class Forgetting:
             for port in ports
         }
         self._absent: dict[str, _Absent] = {}
+        self._draining: set[Port] = set()
+        """Sources whose items go once they are done: that fewer are listed, or none, is no mishap."""
 
-    def compared(self, port: Port, before: Listing, now: Listing) -> None:
-        """A source that listed `before` lists `now`: all that it has."""
-        if len(now) < len(before) * (1 - SHRUNK):
+    def compared(self, port: Port, before: Listing, now: Listing, drains: bool = False) -> None:
+        """A source that listed `before` lists `now`: all that it has. `drains`: what is done goes from it."""
+        if drains:
+            self._draining.add(port)
+        elif len(now) < len(before) * (1 - SHRUNK):
             facts = {"source": str(port), "before": len(before), "now": len(now)}
             log(logging.WARNING, "far fewer items are listed than before: nothing is forgotten now", **facts)
             for queue in self._prefixes[port]:
@@ -61,7 +65,11 @@ class Forgetting:
     ) -> set[bytes]:
         """What to forget. `listings`: the last of each source, None while it can't be listed."""
         sources = {port: listings[port] for port, reached in self._prefixes.items() if queue in reached}
-        complete = {port: listing for port, listing in sources.items() if listing}
+        complete = {
+            port: listing
+            for port, listing in sources.items()
+            if listing or (listing is not None and port in self._draining)
+        }
         if len(complete) < len(sources):
             return set()
         absent = self._absent.get(queue)
