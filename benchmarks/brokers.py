@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from queues.broker import Broker, Started
+from queues.kafka import kafka
 from queues.rabbitmq import rabbitmq
 from queues.redis import redis_list, redis_stream
 
@@ -33,6 +34,7 @@ BROKERS: Mapping[str, Started] = {
     "redis_list": redis_list,
     "redis_stream": redis_stream,
     "rabbitmq": rabbitmq,
+    "kafka": kafka,
 }
 ROUNDS = 3
 AT_ONCE = 16

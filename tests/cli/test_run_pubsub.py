@@ -64,7 +64,6 @@ def test_every_photo_once_while_broker_and_managers_die(tmp_path: Path) -> None:
     (tmp_path / "site").mkdir()
     for number in range(PHOTOS):
         photo(tmp_path, number)
-    (tmp_path / "kafka").mkdir()
     with kafka_server(tmp_path / "kafka") as kafka:
         upload = ["pubsub_upload", kafka, "--param", "replicas=1"]
         publish = ["pubsub_publish", kafka, f"--volume=site={tmp_path / 'site'}"]

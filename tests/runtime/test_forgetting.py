@@ -80,6 +80,21 @@ def test_a_listing_that_shrank_forgets_nothing_and_says_so(
     assert not forgetting.due("work", recorded, {NAMES: listing(*ALL)}, 13.9 * DAY)
 
 
+def test_a_source_that_lists_what_is_not_done_says_how_long_that_is_remembered() -> None:
+    """A broker's: its listing is short, and empty now and then."""
+    forgetting = simple()
+    recorded = keys("a", "b")
+    remembered = {NAMES: 2 * DAY}
+    assert not forgetting.due("work", recorded, {NAMES: listing("a", "b")}, 0.0, remembered)
+    forgetting.compared(NAMES, listing("a", "b"), listing("c"), drains=True)
+    assert not forgetting.due("work", recorded, {NAMES: listing("c")}, 1.0, remembered)
+    forgetting.compared(NAMES, listing("c"), {}, drains=True)
+    assert not forgetting.due("work", recorded, {NAMES: {}}, 3 * DAY, remembered)
+    forgetting.compared(NAMES, {}, listing("a"), drains=True)
+    assert not forgetting.due("work", recorded, {NAMES: None}, 6 * DAY, remembered)
+    assert forgetting.due("work", recorded, {NAMES: {}}, 6 * DAY, remembered) == keys("b")
+
+
 def test_a_source_that_can_not_be_listed_forgets_nothing() -> None:
     forgetting = simple()
     recorded = keys(*ALL, "gone")

@@ -66,6 +66,8 @@ class Feed:
         self._finished: dict[str, None] = {}
         """Items that the source keeps until it is told that others have them."""
         self._wants_done = False
+        self.remember: float | None = None
+        """Seconds within which what it doesn't list any more may come back, where it knows."""
         self._failure = ""
         """Why it can't be listed."""
         self._failed: Mapping[str, str] = {}
@@ -112,6 +114,7 @@ class Feed:
         self._report("")
         self._settling = listing.settling
         self._wants_done = listing.wants_done
+        self.remember = listing.remember
         self._failed = listing.failed
         self._note(listing.notice)
         if listing.versions != self._listed:

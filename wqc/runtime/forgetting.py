@@ -61,9 +61,17 @@ class Forgetting:
                 absent.keys -= self._listed(queue, {port: new})
 
     def due(
-        self, queue: str, recorded: Collection[bytes], listings: Mapping[Port, Listing | None], now: float
+        self,
+        queue: str,
+        recorded: Collection[bytes],
+        listings: Mapping[Port, Listing | None],
+        now: float,
+        remembered: Mapping[Port, float] | None = None,
     ) -> set[bytes]:
-        """What to forget. `listings`: the last of each source, None while it can't be listed."""
+        """What to forget. `listings`: the last of each source, None while it can't be listed.
+        `remembered`: by source, where it knows, seconds within which what is absent may come back.
+        """
+        known = remembered or {}
         sources = {port: listings[port] for port, reached in self._prefixes.items() if queue in reached}
         complete = {
             port: listing
@@ -72,8 +80,9 @@ class Forgetting:
         }
         if len(complete) < len(sources):
             return set()
+        period = max((known.get(port, self._period) for port in sources), default=self._period)
         absent = self._absent.get(queue)
-        if absent and now - absent.since < self._period:
+        if absent and now - absent.since < period:
             return set()
         self._absent[queue] = _Absent(now, set(recorded) - self._listed(queue, complete))
         return absent.keys if absent else set()

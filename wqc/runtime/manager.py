@@ -267,10 +267,12 @@ class Manager:
 
     async def _forget(self, forgetting: Forgetting) -> None:
         while True:
-            await asyncio.sleep(self._periods.forget / 100)
+            known = [feed.remember for feed in self._feeds if feed.remember is not None]
+            await asyncio.sleep(min([self._periods.forget, *known]) / 100)
+            remembered = {feed.port: feed.remember for feed in self._feeds if feed.remember is not None}
             listings = {feed.port: feed.listing for feed in self._feeds}
             for name, station in self._stations.items():
-                keys = forgetting.due(name, station.recorded, listings, time.monotonic())
+                keys = forgetting.due(name, station.recorded, listings, time.monotonic(), remembered)
                 if keys:
                     station.forget(keys)
 

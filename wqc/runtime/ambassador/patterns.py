@@ -4,7 +4,7 @@ Each output is a source of its own.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from wqc.patterns.item import Failed, Item, Pattern, Step
@@ -152,6 +152,7 @@ class MergedSource:
             any(listing.wants_done for listing in listings),
             {_merged(input, name): why for input, listing in each for name, why in listing.failed.items()},
             "; ".join(f"{input}: {listing.notice}" for input, listing in each if listing.notice),
+            _longest([listing.remember for listing in listings]),
         )
 
     async def get(self, name: str) -> str:
@@ -172,6 +173,11 @@ class MergedSource:
         if input not in self._inputs:
             raise NoSuchItem(f"{name} doesn't begin with the name of an input")
         return self._inputs[input], own
+
+
+def _longest(remembered: Sequence[float | None]) -> float | None:
+    known = [each for each in remembered if each is not None]
+    return max(known, default=None) if len(known) == len(remembered) else None
 
 
 def _merged(input: str, name: str) -> str:

@@ -11,6 +11,10 @@ from wqc.runtime.sources.source import Listing, NoSuchItem
 
 HELD = 500
 """Messages that are held at a time, at most, beside those that failed."""
+NEVER_AGAIN = 3600.0
+"""Seconds after which a message that is done, and that nobody can send again, needn't be remembered."""
+SENT_AGAIN = 7 * 86400.0
+"""Seconds within which a sender may send a message again that is the same one."""
 FAILED_HELD = 1000
 """Messages that failed and nobody takes; with more of them, fewer others are held."""
 
@@ -22,6 +26,8 @@ class Held:
     versions: Mapping[str, str]
     more: bool
     """There are others that aren't held yet."""
+    remember: float | None = None
+    """As a listing's."""
 
 
 class Broker(Protocol):
@@ -73,7 +79,7 @@ class BrokerSource:
             if entry not in self._known:
                 await self._look(*entry)
         versions = {name: version for name, version in entries if (name, version) in self._known}
-        return Listing(versions, held.more, wants_done=True, failed=self._failed(), notice=self._notice())
+        return Listing(versions, held.more, True, self._failed(), self._notice(), held.remember)
 
     def want(self, count: int) -> None:
         self._wanted = min(count, HELD)

@@ -1,8 +1,8 @@
 """Any service that speaks the Source API: a plain one after the book (two endpoints), or one of our own.
 
 What a plain one may lack: pages (`continue`; asked for with a header, since a plain one may know no query),
-an ETag that stands for the whole listing, `versions`, `settling`, `failed`, `notice`, and `wantsDone` with
-`POST …/done`.
+an ETag that stands for the whole listing, `versions`, `settling`, `failed`, `notice`, `remember`, and
+`wantsDone` with `POST …/done`.
 """
 
 import logging
@@ -90,6 +90,7 @@ class HttpSource:
             settling = settling or body.get("settling") is True
             wants_done = wants_done or body.get("wantsDone") is True
             notice = notice or _notice(body)
+            remember = _seconds(self._url, body, "remember")
             page = body.get("continue") or ""
             if not page:
                 break
@@ -100,7 +101,7 @@ class HttpSource:
             if answer.status == 410:
                 return None
         self._remark(repeated)
-        self._etag, self._listing = fresh, Listing(versions, settling, wants_done, failed, notice)
+        self._etag, self._listing = fresh, Listing(versions, settling, wants_done, failed, notice, remember)
         return self._listing
 
     async def _ask(self, method: str, url: str, more: dict[str, str] | None = None) -> Answer:
@@ -177,3 +178,12 @@ def _texts(url: str, body: dict[str, Any], key: str) -> dict[str, str]:
 def _notice(body: dict[str, Any]) -> str:
     notice = body.get("notice")
     return notice[:LONGEST_REASON] if isinstance(notice, str) else ""
+
+
+def _seconds(url: str, body: dict[str, Any], key: str) -> float | None:
+    match body.get(key):
+        case None:
+            return None
+        case int() | float() as seconds if seconds >= 0:
+            return float(seconds)
+    raise SourceError(f"{url}: the listing's `{key}` isn't a number of seconds")

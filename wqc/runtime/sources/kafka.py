@@ -26,21 +26,25 @@ WAIT = 0.5
 """Seconds for what may come before the listing goes on without it."""
 RENEWED = 3600.0
 """Seconds after which a commit is repeated: brokers forget those that are seven days old."""
-REMEMBERED = 3600.0
+TOLD = 3600.0
 """Seconds that people are told of a loss."""
+LEAST_REMEMBERED = 60.0
+"""Seconds; what is done is committed sooner than that."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """Of which topic, from where on (`earliest` or `latest`), and who is to remember how far.
 
-    `tombstone` is what a message without a body says.
+    `tombstone` is what a message without a body says. `dedupe`: seconds within which a carrier's item is the
+    same one when it comes again.
     """
 
     topic: str
     group: str
     start: str
     tombstone: bytes
+    dedupe: float
 
 
 @dataclass(slots=True)
@@ -79,7 +83,7 @@ class KafkaBroker:
 
     @property
     def notice(self) -> str:
-        if self._loss and time.monotonic() < self._lost_at + REMEMBERED:
+        if self._loss and time.monotonic() < self._lost_at + TOLD:
             return self._loss
         if self._leaderless:
             numbers = ", ".join(map(str, self._leaderless))
@@ -97,7 +101,8 @@ class KafkaBroker:
             await self._learn(topic, told)
         self._commit(topic)
         more = self._room(limit) <= 0 or not all(each.at_end for each in self._partitions.values())
-        return Held({name: message.version for name, message in self._messages.items()}, more)
+        versions = {name: message.version for name, message in self._messages.items()}
+        return Held(versions, more, max(self._reading.dedupe, LEAST_REMEMBERED))
 
     async def body(self, name: str) -> Body:
         if name not in self._messages:

@@ -91,8 +91,8 @@ def _kafka(options: Options, periods: Periods) -> Source:
         options.text("group", options.owner),
         options.word("start", ("earliest", "latest")),
         b"null" if is_json else b"",
+        options.seconds("dedupe", 86400.0),
     )
-    options.value("dedupe")  # the manager's: it knows which names it has had
     return _broker(KafkaBroker(connection(options), reading, _answer(periods)), options, periods)
 
 

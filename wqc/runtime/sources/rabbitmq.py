@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from wqc.runtime.rabbitmq.connection import Connection
-from wqc.runtime.sources.broker import Held
+from wqc.runtime.sources.broker import NEVER_AGAIN, SENT_AGAIN, Held
 from wqc.runtime.sources.notices import Notices
 from wqc.runtime.sources.source import NoSuchItem
 
@@ -87,7 +87,8 @@ class RabbitQueue:
                 raise
         # a message that follows one of the same name that is done is listed once that is seen to be gone
         names = [name for name in self._held if name not in done]
-        return Held(dict.fromkeys(names, ""), more or len(names) < len(self._held))
+        remember = NEVER_AGAIN if self._identity == "delivery" else SENT_AGAIN
+        return Held(dict.fromkeys(names, ""), more or len(names) < len(self._held), remember)
 
     async def body(self, name: str) -> bytes:
         if name not in self._held:

@@ -16,7 +16,7 @@ from typing import Any
 
 from wqc.runtime.redis.bodies import Bodies
 from wqc.runtime.redis.connection import Connection
-from wqc.runtime.sources.broker import Held
+from wqc.runtime.sources.broker import NEVER_AGAIN, Held
 from wqc.runtime.sources.notices import Notices
 from wqc.runtime.sources.source import NoSuchItem, SourceError
 
@@ -76,7 +76,7 @@ class RedisList:
         self._held = set(names)
         self._last = max([int(before or 0), *map(int, fresh)])
         self._waiting = waiting
-        return Held(dict.fromkeys(names, ""), waiting > 0)
+        return Held(dict.fromkeys(names, ""), waiting > 0, NEVER_AGAIN)
 
     async def body(self, name: str) -> bytes:
         kept = self._bodies.get(name)

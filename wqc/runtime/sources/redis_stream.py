@@ -9,7 +9,7 @@ from typing import Any
 
 from wqc.runtime.redis.bodies import Bodies, body_size
 from wqc.runtime.redis.connection import Connection
-from wqc.runtime.sources.broker import Held
+from wqc.runtime.sources.broker import NEVER_AGAIN, Held
 from wqc.runtime.sources.notices import Notices
 from wqc.runtime.sources.source import NoSuchItem, SourceError
 
@@ -57,7 +57,7 @@ class RedisStream:
             held = await self._pending()
             exhausted = await self._read(limit - len(held), held)
             self._held = set(held)
-            return Held(dict.fromkeys(held, ""), not exhausted)
+            return Held(dict.fromkeys(held, ""), not exhausted, NEVER_AGAIN)
 
     async def body(self, name: str) -> Mapping[bytes, bytes]:
         kept = self._bodies.get(name)
