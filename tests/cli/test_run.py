@@ -201,18 +201,6 @@ def test_what_can_stand_for_nothing_is_refused(
     assert "Traceback" not in ran.err
 
 
-@pytest.mark.parametrize(
-    ("example", "complaint"),
-    [
-        ("coarse", "printing needs a cluster: a batch does not run here"),
-        ("fine", "printing needs a cluster: a batch does not run here"),
-    ],
-)
-def test_what_needs_a_cluster_says_so(tmp_path: Path, example: str, complaint: str) -> None:
-    ran = wqc("run", EXAMPLES / f"{example}.wq", folder=tmp_path)
-    assert (ran.status, ran.err.splitlines()[-1]) == (2, f"wqc: {complaint}")
-
-
 def last_lines(out: str, count: int) -> list[str]:
     return out.splitlines()[-count:]
 

@@ -13,7 +13,7 @@ from wqc.contract.names import object_name
 from wqc.contract.pod import PROGRAM
 from wqc.contract.settings import Setting
 from wqc.language.values import Pvc, Secret
-from wqc.model.nodes import Batch, Carrier, Queue, Source
+from wqc.model.nodes import Carrier, Queue, Source
 from wqc.model.workflow import Workflow as Model
 from wqc.runtime.carriers import carrier as running_carrier
 from wqc.runtime.carriers.opening import open_carrier
@@ -41,9 +41,6 @@ class Local:
 
 def locally(model: Model, built: Mapping[str, str], given: Given, periods: Periods) -> Local:
     """Raises Trouble."""
-    for node in model.nodes.values():
-        if isinstance(node, Batch):
-            raise Trouble(f"{node.name} needs a cluster: a batch does not run here")
     check(model, given)
     maps = _config_maps(built)
     queues = [node for node in model.nodes.values() if isinstance(node, Queue)]

@@ -5,13 +5,14 @@ import gc
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from shutil import which
 
 from wqc.cli import files
 from wqc.cli.arguments import Pairs, add_colour_option, add_compiler_options
 from wqc.cli.compiler import options
 from wqc.cli.ending import Status, Trouble, status_of
 from wqc.cli.report import report
-from wqc.pipeline import build
+from wqc.pipeline import check
 
 DESCRIPTION = """\
 Run a workflow with processes on this machine instead of Jobs on a cluster. What is finished is kept in
@@ -45,11 +46,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> Status:
-    built = build(files.read(arguments.file), options(arguments))
-    report(built.checked.findings, arguments, sys.stderr)
-    model = built.checked.workflow
-    if status_of(built.checked.findings) is not Status.CLEAN or model is None:
+    checked = check(files.read(arguments.file), options(arguments))
+    report(checked.findings, arguments, sys.stderr)
+    model = checked.workflow
+    if status_of(checked.findings) is not Status.CLEAN or model is None:
         return Status.FINDINGS
+    from wqc.cli.batches import as_queues
     from wqc.cli.locally import locally
     from wqc.cli.run_here import run_here
     from wqc.cli.standins import Given
@@ -60,12 +62,22 @@ def run(arguments: Namespace) -> Status:
     except ValueError as error:
         raise Trouble(str(error)) from None
     given = Given(
-        _paths(arguments.volumes), _paths(arguments.commands), arguments.sources, _paths(arguments.secrets)
+        _paths(arguments.volumes),
+        {worker: _program(name) for worker, name in arguments.commands.items()},
+        arguments.sources,
+        _paths(arguments.secrets),
     )
-    local = locally(model, built.files, given, periods)
+    model, written = as_queues(model, arguments.image)
+    local = locally(model, written, given, periods)
     gc.enable()  # what follows may run for weeks
     return asyncio.run(run_here(local, arguments.state / model.name, periods, arguments.until_empty))
 
 
 def _paths(given: dict[str, str]) -> dict[str, Path]:
     return {name: Path(path) for name, path in given.items()}
+
+
+def _program(name: str) -> Path:
+    """As a shell finds it, but for a file that is here."""
+    found = None if "/" in name or Path(name).exists() else which(name)
+    return Path(found or name)
