@@ -61,7 +61,7 @@ def test_the_role_names_what_it_can() -> None:
     rules = Folder(text).object("access.yaml", "Role")["rules"]
     assert all("*" not in str(rule) for rule in rules)
     named = {tuple(rule["resourceNames"]): rule["verbs"] for rule in rules if "resourceNames" in rule}
-    queues = tuple(f"everything-{name}" for name in ("one", "two", "three", "class"))
+    queues = tuple(f"everything-{name}" for name in ("one", "two", "three", "class", "manager"))
     assert named[queues] == ["get"]
     assert "everything-state" in str(named)
     assert not any("secrets" in rule["resources"] for rule in rules)
@@ -119,6 +119,17 @@ if __name__ == "__main__":
     workflow.run()
 '''
     )
+
+
+def test_when_a_source_is_told_that_an_item_is_done() -> None:
+    broker = 'brokers = "mq:5672", ack = on_done'
+    text = f'workflow w\nsource s: rabbitmq {{ queue = "q", {broker} }}\n'
+    text += f'source t: rabbitmq {{ each = {{ a = "x", b = "y" }}, queue = each, {broker} }}\n'
+    text += 'worker w { image = "w:1", command = ["w"] }\n'
+    text += "queue q { from = s, worker = w }\nqueue r { from = t, worker = w }\n"
+    program = Folder(text).program()
+    assert 's = workflow.source("s", ack="on_done")' in program
+    assert 't = workflow.bundle("t", members=("a", "b"), ack="on_done")' in program
 
 
 def test_streams_are_written_as_the_run_time_names_them(everything: Folder) -> None:

@@ -28,7 +28,7 @@ class Custody:
     def review(self, key: bytes) -> None:
         """What the queue has of the item may have changed."""
         for offer in self._kept.pop(key, ()):
-            if self._is_enough(key):
+            if self._is_enough(key, offer):
                 offer.take()
             elif not offer.withdrawn:
                 self._kept.setdefault(key, []).append(offer)
@@ -76,6 +76,18 @@ class Custody:
                 return await offer.text()
         raise NoSuchItem("its data is too large to be kept, and nothing lists it any more")
 
-    def _is_enough(self, key: bytes) -> bool:
+    def hasten(self, now: float) -> None:
+        """Origins that wait for the record soon want the next item in its place."""
+        for key in self._kept:
+            attempts = self._book.get(key)
+            if attempts and attempts.stage == "recording":
+                self._ledger.hasten(now)
+                return
+
+    def _is_enough(self, key: bytes, offer: Offer) -> bool:
         attempts = self._book.get(key)
-        return key in self._ledger or bool(attempts and attempts.latest.content != "absent")
+        if key in self._ledger or attempts is None:
+            return key in self._ledger
+        if offer.origin.until_done and attempts.stage != "dead":
+            return False
+        return attempts.latest.content != "absent"

@@ -36,10 +36,11 @@ class Feed:
         compared: Compared,
         wanted: int,
         held_up: Callable[[], str],
+        until_done: bool,
         periods: Periods,
     ) -> None:
         """`wanted`: how many messages it need hold at a time. `held_up` says why nothing of it may be started
-        though it is well.
+        though it is well. `until_done`: it is told that an item is done once that is recorded, not before.
         """
         self.port = port
         self._source = source
@@ -50,6 +51,7 @@ class Feed:
         self._opened = opened
         self._compared = compared
         self._held_up = held_up
+        self._until_done = until_done
         self._periods = periods
         self._listed: dict[str, str] | None = None
         self._origins: dict[str, Origin] = {}
@@ -194,6 +196,7 @@ class Feed:
             is_open=lambda: not (self._failure or self._held_up()),
             complete=partial(self._complete, item.name),
             is_backlog=self._is_first,
+            until_done=self._until_done,
         )
         self._origins[item.name] = origin
         self._deliver(self.port, item, origin, self._failed.get(item.name, ""))

@@ -15,6 +15,8 @@ from wqc.contract.names import ITEM_HASH_BYTES
 from wqc.runtime.stores.store import JobStore, Segment
 
 FLUSH_ITEMS = 500
+SOON = 1.0
+"""Seconds that what is waited for is kept back, for others to be recorded with it."""
 MERGED_AT_ONCE = 16
 LAST_LEVEL = 2
 _MAGIC = b"wqcl\x01"
@@ -94,6 +96,10 @@ class Ledger:
             if not self._pending:
                 self._pending_since = now
             self._pending.add(key)
+
+    def hasten(self, now: float) -> None:
+        """What is to be recorded is waited for."""
+        self._pending_since = min(self._pending_since, now + SOON - self._flush_after)
 
     def due(self) -> float | None:
         """When the next flush is to be: seconds on the clock of `add`; None if nothing waits for it."""

@@ -98,6 +98,7 @@ class Manager:
                     forgetting.compared,
                     self._wanted(port),
                     self._held_up([port]),
+                    self._workflow.sources[port.node].ack == "on_done",
                     self._periods,
                 )
                 self._feeds.append(feed)

@@ -19,6 +19,8 @@ class Origin:
     """Called once, when every reader has the item."""
     is_backlog: bool = False
     """It was there before anybody looked, so it says nothing about how often items arrive."""
+    until_done: bool = False
+    """It keeps the item until it is recorded, or failed for good: that a Job has it isn't enough."""
     left: int = 0
     offers: list["Offer"] = field(default_factory=list)
 

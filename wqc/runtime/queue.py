@@ -220,6 +220,7 @@ class Queue:
     async def _record(self) -> None:
         if self._recorder.pause.over:
             await self._rollout.save()
+        self._custody.hasten(time.monotonic())
         await self._recorder.record()
         self._custody.review_all()
 

@@ -19,15 +19,19 @@ from wqc.runtime.streams import Bundle, Cases, FailingBundle, FailingStream, Par
 
 Fields = tuple[tuple[str, str], ...]
 Params = Mapping[str, Param]
+Ack = Literal["on_start", "on_done"]
 
 
 @dataclass(frozen=True, slots=True)
 class SourceNode:
-    """`url` is where an ambassador serves the source; without one the manager lists it itself."""
+    """`url` is where an ambassador serves the source; without one the manager lists it itself. `ack` says when
+    a source that holds its items is told that one is done.
+    """
 
     name: str
     url: str | None
     members: tuple[str, ...] = ()
+    ack: Ack = "on_start"
 
     def ports(self) -> tuple[Port, ...]:
         return tuple(Port(self.name, member) for member in self.members or ("",))
@@ -46,15 +50,17 @@ class Workflow:
         """Where an ambassador runs each; None for one that the manager runs itself."""
         self.nodes: list[str] = []
 
-    def source(self, name: str, url: str | None = None) -> FailingStream:
+    def source(self, name: str, url: str | None = None, ack: Ack = "on_start") -> FailingStream:
         self._declare(name)
-        self.sources[name] = SourceNode(name, url)
+        self.sources[name] = SourceNode(name, url, ack=ack)
         return FailingStream(Port(name))
 
-    def bundle(self, name: str, members: Sequence[str], url: str | None = None) -> FailingBundle:
+    def bundle(
+        self, name: str, members: Sequence[str], url: str | None = None, ack: Ack = "on_start"
+    ) -> FailingBundle:
         """A source with `each`: an ambassador serves its members at `url`/member."""
         self._declare(name)
-        self.sources[name] = SourceNode(name, url, tuple(members))
+        self.sources[name] = SourceNode(name, url, tuple(members), ack)
         streams = {member: FailingStream(Port(name, member)) for member in members}
         return FailingBundle(name, streams, shares_names=False)
 

@@ -133,6 +133,9 @@ class _Writer:
         keywords: dict[str, object] = {"members": tuple(node.members)} if node.members else {}
         if url:
             keywords["url"] = url
+        options = next(iter(node.members.values()), node.options)
+        if options.get("ack", "on_start") != "on_start":
+            keywords["ack"] = options["ack"]
         return _call(node.name, "bundle" if node.members else "source", (), keywords)
 
     def _splitter(self, node: Splitter) -> Statement:

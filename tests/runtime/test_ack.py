@@ -1,0 +1,91 @@
+"""`ack`: a source that holds its items is told once a Job has them, or once they are recorded."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from runtime.test_large_items import Holding
+from support.localrun import QUICK, jobs, queue_files
+from wqc.runtime.graph import Port
+from wqc.runtime.manager import Manager
+from wqc.runtime.stores.local.state import LocalStateStore
+from wqc.runtime.stores.local.store import LocalStore
+from wqc.runtime.workflow import Ack, Workflow
+
+
+@asynccontextmanager
+async def running(folder: Path, source: Holding, ack: Ack) -> AsyncIterator[Manager]:
+    """Two queues that both get each item; workers go on once `go/ITEM` is there, and fail if it says so."""
+    workflow = Workflow("acknowledged")
+    both = workflow.copier("both", workflow.source("names", ack=ack))
+    workflow.queue("first", both)
+    workflow.queue("second", both)
+    (folder / "go").mkdir(exist_ok=True)
+    script = f'f={folder}/go/$(tr -d \'"\' < "$WORK_ITEM_FILE"); until [ -e $f ]; do sleep 0.1; done; . $f'
+    files = {"first": queue_files("first", script, retries=0), "second": queue_files("second", "true")}
+    store = LocalStore(folder, files)
+    manager = Manager(workflow, store, LocalStateStore(folder), {Port("names"): source}, QUICK)
+    run = asyncio.create_task(manager.run())
+    try:
+        yield manager
+    finally:
+        run.cancel()
+        await asyncio.gather(run, return_exceptions=True)
+        await store.close()
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not holds():
+            await asyncio.sleep(0.02)
+
+
+def done(manager: Manager) -> list[int]:
+    return [queue.done for queue in manager.status().queues]
+
+
+def test_on_start_it_is_told_while_the_work_goes_on(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        source = Holding({"a": "a"})
+        async with running(tmp_path, source, "on_start") as manager:
+            await until(lambda: not source.data)
+            assert done(manager)[0] == 0
+
+    asyncio.run(scenario())
+
+
+def test_on_done_it_is_told_when_every_queue_has_recorded_it(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        source = Holding({"a": "a", "b": "b"})
+        async with running(tmp_path, source, "on_done") as manager:
+            await until(lambda: done(manager) == [0, 2])
+            await asyncio.sleep(1.0)
+            assert sorted(source.data) == ["a", "b"]
+            (tmp_path / "go" / "a").write_text("exit 0")
+            await until(lambda: sorted(source.data) == ["b"])
+            assert done(manager) == [1, 2]
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("end", ["exit 0", "exit 3"])
+def test_what_a_second_manager_finds_is_not_repeated_and_told(tmp_path: Path, end: str) -> None:
+    """What failed for good is done too: its last Job holds it."""
+
+    async def scenario() -> None:
+        source = Holding({"a": "a"})
+        async with running(tmp_path, source, "on_done") as manager:
+            await until(lambda: done(manager) == [0, 1])
+        assert source.data
+        (tmp_path / "go" / "a").write_text(end)
+        async with running(tmp_path, source, "on_done") as manager:
+            await until(lambda: not source.data)
+            status = manager.status().queues[0]
+            assert (status.done, status.failed) == ((1, 0) if end == "exit 0" else (0, 1))
+        # the attempt that was interrupted is lost, and another is the last
+        assert sorted(job["attempt"] for job in jobs(tmp_path)) == [1, 1, 2]
+
+    asyncio.run(scenario())
