@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from kubernetes.config import kube_config
 
-PRELOADED = ["cluster.forked", "wqc.runtime", "wqc.runtime.incluster", "wqc.runtime.workflow"]
+PRELOADED = ["cluster.forked", "wqc.runtime", "wqc.runtime.incluster", "wqc.runtime.graph.workflow"]
 
 
 def start_manager(folder: Path, environment: Mapping[str, str]) -> BaseProcess:

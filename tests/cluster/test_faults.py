@@ -12,18 +12,18 @@ import pytest
 import urllib3
 import yaml
 from kubernetes.client import ApiClient
+from wqc.runtime.graph.graph import Port
+from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.manager.manager import Manager
+from wqc.runtime.queue.ledger import read_segment
 
 from cluster.client import Client
 from support.localrun import QUICK, job_template, queue_files
 from wqc.contract.names import item_hash
-from wqc.runtime.graph import Port
-from wqc.runtime.ledger import read_segment
-from wqc.runtime.manager import Manager
 from wqc.runtime.sources.items import ItemsSource
 from wqc.runtime.stores.kubernetes.state import KubernetesStateStore
 from wqc.runtime.stores.kubernetes.store import KubernetesStore
 from wqc.runtime.stores.kubernetes.transport import ApiError, Transport
-from wqc.runtime.workflow import Workflow
 
 
 class Faulty(Transport):

@@ -10,12 +10,12 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.manager.status import Status
 
 from support.badserver import http, server
 from support.localrun import QUICK, queue_files, until_idle
 from wqc.runtime.sources.http import HttpSource
-from wqc.runtime.status import Status
-from wqc.runtime.workflow import Workflow
 
 NAMES = ["a", "b/c", "d ☃"]
 LIST = json.dumps({"kind": "ItemList", "apiVersion": "v1", "items": NAMES})

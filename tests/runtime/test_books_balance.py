@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from wqc.runtime.graph.streams import Bundle, Stream
+from wqc.runtime.graph.workflow import Workflow
 
 from support.localrun import queue_files, until_idle
 from wqc.contract.expression import compile_expression
@@ -16,8 +18,6 @@ from wqc.patterns.merger import Merger
 from wqc.patterns.sharder import Sharder
 from wqc.patterns.splitter import Splitter
 from wqc.runtime.stores.store import QueueFiles
-from wqc.runtime.streams import Bundle, Stream
-from wqc.runtime.workflow import Workflow
 
 
 @dataclass

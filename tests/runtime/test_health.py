@@ -1,6 +1,6 @@
 """When a lane counts as unhealthy, and when it is well again."""
 
-from wqc.runtime.health import Health
+from wqc.runtime.lanes.health import Health
 
 ITEMS = [bytes([number]) for number in range(5)]
 

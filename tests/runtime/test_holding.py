@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from wqc.runtime.graph.graph import Port
+from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.manager.manager import Manager
+from wqc.runtime.manager.requests import Action, Request, new_request, requests
+from wqc.runtime.manager.status import Status
 
 from support.localrun import QUICK, queue_files
-from wqc.runtime import holder
-from wqc.runtime.graph import Port
-from wqc.runtime.manager import Manager
-from wqc.runtime.requests import Action, Request, new_request, requests
+from wqc.runtime.queue import holder
 from wqc.runtime.sources.source import Listing, NoSuchItem
-from wqc.runtime.status import Status
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
-from wqc.runtime.workflow import Workflow
 
 LARGE = "item.data.size > 1"
 MENDED = "has(item.data.width) || item.data.size > 1"

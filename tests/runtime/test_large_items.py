@@ -6,15 +6,16 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from wqc.runtime.graph.graph import Port
+from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.manager.manager import Manager
+from wqc.runtime.manager.requests import Request, new_request
+from wqc.runtime.manager.status import Status
+
 from support.localrun import QUICK, jobs, queue_files, until_idle
-from wqc.runtime.graph import Port
-from wqc.runtime.manager import Manager
-from wqc.runtime.requests import Request, new_request
 from wqc.runtime.sources.source import Listing
-from wqc.runtime.status import Status
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
-from wqc.runtime.workflow import Workflow
 
 LARGE = {"kind": "large", "text": "x" * 500 * 1024}
 HUGE = {"kind": "large", "text": "x" * 1024 * 1024}

@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from wqc.contract.names import item_hash
-from wqc.runtime.ledger import (
+from wqc.runtime.queue.ledger import (
     FLUSH_ITEMS,
     DamagedLedger,
     Ledger,
@@ -17,6 +15,8 @@ from wqc.runtime.ledger import (
     read_segment,
     write_segment,
 )
+
+from wqc.contract.names import item_hash
 from wqc.runtime.stores.store import Refused, Segment
 
 

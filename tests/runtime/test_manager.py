@@ -6,9 +6,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from wqc.runtime.graph.workflow import Workflow
+
 from support.localrun import jobs, queue_files, until_idle
 from wqc.runtime.sources.source import Listing, NoSuchItem, SourceError
-from wqc.runtime.workflow import Workflow
 
 
 def collect(out: Path) -> str:

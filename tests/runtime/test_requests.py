@@ -6,16 +6,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from wqc.runtime.graph.graph import Port
+from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.manager.manager import Manager
+from wqc.runtime.manager.requests import KEPT, Action, Request, new_request, requests
 
 from support.localrun import QUICK, jobs, queue_files
-from wqc.runtime.graph import Port
-from wqc.runtime.manager import Manager
-from wqc.runtime.requests import KEPT, Action, Request, new_request, requests
 from wqc.runtime.sources.items import ItemsSource
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
 from wqc.runtime.stores.state import State
-from wqc.runtime.workflow import Workflow
 
 FAILS = "test ! -e {broken}; echo $(cat $WORK_ITEM_FILE) >> {out}"
 

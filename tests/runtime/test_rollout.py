@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.lanes.rollout import Rollout
+from wqc.runtime.queue.templates import digest_of
 
 from support.localrun import queue_files, until_idle
 from wqc.contract.settings import Rollout as Order
-from wqc.runtime.rollout import Rollout
 from wqc.runtime.stores.local.state import LocalStateStore
-from wqc.runtime.templates import digest_of
-from wqc.runtime.workflow import Workflow
 
 LANES = ("a", "b", "c")
 ORDER = Order(("c", "a", "b"), prove=2)

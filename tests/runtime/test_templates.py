@@ -3,11 +3,12 @@
 import asyncio
 from pathlib import Path
 
+from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.queue.templates import Templates, digest_of
+
 from support.localrun import jobs, queue_files, until_idle
 from wqc.runtime.stores.local.store import LocalStore
 from wqc.runtime.stores.store import QueueFiles, Template
-from wqc.runtime.templates import Templates, digest_of
-from wqc.runtime.workflow import Workflow
 
 
 def workflow(queue: str = "work") -> Workflow:

@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from wqc.runtime.graph.graph import Port
+from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.manager.manager import Manager
+from wqc.runtime.manager.status import Status
+from wqc.runtime.queue.ledger import read_segment
 
-from wqc.runtime.graph import Port
-from wqc.runtime.ledger import read_segment
-from wqc.runtime.manager import Manager
 from wqc.runtime.periods import Periods
 from wqc.runtime.sources.items import ItemsSource
 from wqc.runtime.sources.source import Source
-from wqc.runtime.status import Status
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
 from wqc.runtime.stores.store import QueueFiles, Segment
-from wqc.runtime.workflow import Workflow
 
 QUICK = Periods(
     backoff=0.05,

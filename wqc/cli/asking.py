@@ -12,8 +12,8 @@ from wqc.cli.ending import Status, Trouble
 from wqc.cli.running import Place, asking, place, read_report
 
 if TYPE_CHECKING:
-    from wqc.runtime.requests import Action, Request
-    from wqc.runtime.status import QueueStatus
+    from wqc.runtime.manager.requests import Action, Request
+    from wqc.runtime.manager.status import QueueStatus
 
 PATIENCE = 10.0
 """Seconds that a manager that runs has for an answer."""
@@ -68,7 +68,7 @@ def ask(arguments: Namespace, action: "Action") -> Status:
 
 
 async def _ask(found: Place, name: str, items: tuple[str, ...] | None, action: "Action") -> Status:
-    from wqc.runtime.requests import Request, new_request
+    from wqc.runtime.manager.requests import Request, new_request
 
     named = await find(found, name)
     workflow, queue = named.workflow, named.name
@@ -93,7 +93,7 @@ async def _ask(found: Place, name: str, items: tuple[str, ...] | None, action: "
 
 async def _answer(found: Place, workflow: str, key: str) -> "Request | None":
     """The request once it is known which items it is about, or as it is when time is over."""
-    from wqc.runtime.requests import requests
+    from wqc.runtime.manager.requests import requests
 
     until = time.monotonic() + PATIENCE
     while True:
@@ -112,8 +112,8 @@ def switch(arguments: Namespace, paused: bool) -> Status:
 
 
 async def _switch(found: Place, name: str, paused: bool) -> Status:
-    from wqc.runtime.queue import PAUSED_IN_FILE
-    from wqc.runtime.requests import PAUSED, is_paused
+    from wqc.runtime.manager.requests import PAUSED, is_paused
+    from wqc.runtime.queue.queue import PAUSED_IN_FILE
 
     named = await find(found, name)
     queue = named.queue

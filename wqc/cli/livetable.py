@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from wqc.runtime.status import CarrierStatus, Failure, QueueStatus, Status
+from wqc.runtime.manager.status import CarrierStatus, Failure, QueueStatus, Status
 
 _COLUMNS = ("queue", "waiting", "running", "done", "failed", "rate", "time left")
 

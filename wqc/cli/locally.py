@@ -17,7 +17,8 @@ from wqc.model.nodes import Carrier, Queue, Source
 from wqc.model.workflow import Workflow as Model
 from wqc.runtime.carriers import carrier as running_carrier
 from wqc.runtime.carriers.opening import open_carrier
-from wqc.runtime.graph import Port
+from wqc.runtime.graph.graph import Port
+from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.periods import Periods
 from wqc.runtime.settings import read_carrier_settings, read_source_settings
 from wqc.runtime.sources import source as running
@@ -27,7 +28,6 @@ from wqc.runtime.stores.local.jobfolder import JobFolder
 from wqc.runtime.stores.local.script import NotRunnable, script
 from wqc.runtime.stores.local.standins import StandIns, variable
 from wqc.runtime.stores.store import QueueFiles
-from wqc.runtime.workflow import Workflow
 
 
 @dataclass(frozen=True, slots=True)

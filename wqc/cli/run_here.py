@@ -9,7 +9,7 @@ from wqc.cli.ending import Status, Trouble
 from wqc.cli.livetable import failures
 from wqc.cli.locally import Local
 from wqc.cli.screen import Screen
-from wqc.runtime.manager import Manager
+from wqc.runtime.manager.manager import Manager
 from wqc.runtime.periods import Periods
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import InUse, LocalStore

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from wqc.cli.ending import Trouble
 
 if TYPE_CHECKING:
-    from wqc.runtime.status import Report
+    from wqc.runtime.manager.status import Report
     from wqc.runtime.stores.kubernetes.transport import Transport
     from wqc.runtime.stores.state import StateStore
 
@@ -175,7 +175,7 @@ def asking(where: str) -> Iterator[None]:
 
 async def read_report(found: Place, workflow: str) -> "Report | None":
     """What its manager said last; None if it never said anything. Raises Trouble."""
-    from wqc.runtime.status import STATUS, decode_report
+    from wqc.runtime.manager.status import STATUS, decode_report
 
     with asking(found.where):
         text = (await found.state(workflow).read()).entries.get(STATUS)

@@ -6,7 +6,7 @@ from typing import TextIO
 
 from wqc.cli.livetable import one_line, table
 from wqc.runtime.logs import LOGGER
-from wqc.runtime.status import Status
+from wqc.runtime.manager.status import Status
 
 QUIET = 10.0
 """Seconds between two lines about a queue where there is no terminal."""

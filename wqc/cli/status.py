@@ -13,7 +13,7 @@ from wqc.cli.ending import Status, Trouble
 from wqc.cli.running import Place, place, read_report
 
 if TYPE_CHECKING:
-    from wqc.runtime.status import Report
+    from wqc.runtime.manager.status import Report
 
 DESCRIPTION = """\
 Say what running workflows do: how many items wait, run, are done and failed, how fast, what keeps them

@@ -1,5 +1,5 @@
 """The run time: what a generated manager needs."""
 
-from wqc.runtime.workflow import Workflow
+from wqc.runtime.graph.workflow import Workflow
 
 __all__ = ["Workflow"]

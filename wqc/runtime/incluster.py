@@ -13,12 +13,13 @@ from wqc.contract.pod import MANAGER_PORT, SETTINGS_FOLDER
 from wqc.runtime.carriers.carrier import Carrier
 from wqc.runtime.carriers.http import HttpCarrier
 from wqc.runtime.carriers.opening import open_carrier
-from wqc.runtime.graph import Port
+from wqc.runtime.graph.graph import Port
+from wqc.runtime.graph.workflow import SourceNode, Workflow
 from wqc.runtime.httpserver import HttpServer
 from wqc.runtime.logs import log, log_as_json
-from wqc.runtime.manager import Manager
+from wqc.runtime.manager.manager import Manager
+from wqc.runtime.manager.probes import Probes
 from wqc.runtime.periods import Periods, periods_from
-from wqc.runtime.probes import Probes
 from wqc.runtime.settings import read_carrier_settings, read_source_settings
 from wqc.runtime.sources.http import HttpSource
 from wqc.runtime.sources.opening import open_source
@@ -27,7 +28,6 @@ from wqc.runtime.stores.kubernetes.connection import NoCluster, connect
 from wqc.runtime.stores.kubernetes.lease import Lease, LeaseLost
 from wqc.runtime.stores.kubernetes.state import KubernetesStateStore
 from wqc.runtime.stores.kubernetes.store import KubernetesStore
-from wqc.runtime.workflow import SourceNode, Workflow
 
 
 def run_in_cluster(workflow: Workflow) -> int:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from wqc.runtime.graph.workflow import Workflow
 
 from support import plain_source
 from support.ambassador import ambassador, source_settings
@@ -19,7 +20,6 @@ from support.plain_manager import data_of, listed
 from support.ports import free_port
 from wqc.runtime.sources.http import HttpSource
 from wqc.runtime.sources.source import Listing, NoSuchItem, SourceError
-from wqc.runtime.workflow import Workflow
 
 
 @contextmanager

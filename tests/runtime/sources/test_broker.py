@@ -5,6 +5,9 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.manager.status import Status
+
 from support.localrun import QUICK, jobs, queue_files, until_idle
 from support.served import served
 from wqc.runtime.sources import broker
@@ -14,8 +17,6 @@ from wqc.runtime.sources.broker import BrokerSource, Held
 from wqc.runtime.sources.http import HttpSource
 from wqc.runtime.sources.patient import patient
 from wqc.runtime.sources.source import Listing, NoSuchItem
-from wqc.runtime.status import Status
-from wqc.runtime.workflow import Workflow
 
 
 class InMemory:

@@ -17,7 +17,7 @@ from wqc.runtime.ambassador.carriers import carrier_api
 from wqc.runtime.ambassador.patterns import MergedSource, Node, Output
 from wqc.runtime.ambassador.serving import Api, serve
 from wqc.runtime.ambassador.sources import open_sources
-from wqc.runtime.graph import FAILED
+from wqc.runtime.graph.graph import FAILED
 from wqc.runtime.periods import Periods, periods_from
 from wqc.runtime.sources.http import HttpSource
 from wqc.runtime.sources.opening import PATIENCE

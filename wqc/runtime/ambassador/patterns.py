@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from wqc.patterns.item import Failed, Item, Pattern, Step
 from wqc.patterns.merger import Merger, interleave
-from wqc.runtime.failure import failure_text
-from wqc.runtime.graph import FAILED
+from wqc.runtime.graph.graph import FAILED
+from wqc.runtime.queue.failure import failure_text
 from wqc.runtime.sources.source import HoldingSource, Listing, NoSuchItem, Source, SourceError
 from wqc.runtime.text import decode
 

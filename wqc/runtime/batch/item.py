@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from wqc.contract.limits import SMALL_ITEM_BYTES
-from wqc.runtime.attempt import item_fields
+from wqc.runtime.queue.attempt import item_fields
 from wqc.runtime.sources.body import Body, body_text
 
 

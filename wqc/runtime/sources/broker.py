@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from wqc.patterns.item import Item
-from wqc.runtime.failure import failure_text
+from wqc.runtime.queue.failure import failure_text
 from wqc.runtime.sources.body import Body, body_as_is, body_text
 from wqc.runtime.sources.source import Listing, NoSuchItem
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from wqc.contract.names import LARGE
-from wqc.runtime.largeitem import ITEM_FILE, file_names, large_files
+from wqc.runtime.queue.largeitem import ITEM_FILE, file_names, large_files
 from wqc.runtime.stores.kubernetes.maps import Maps
 from wqc.runtime.stores.kubernetes.objects import JobObject
 from wqc.runtime.stores.kubernetes.reading import is_large

@@ -13,7 +13,7 @@ from wqc.contract.names import (
     SUPERSEDED_LABEL,
     TEMPLATE_LABEL,
 )
-from wqc.runtime.attempt import read_identity
+from wqc.runtime.queue.attempt import read_identity
 from wqc.runtime.stores.job import Job, Phase
 from wqc.runtime.stores.kubernetes.objects import Condition, ContainerStatus, JobObject, Pod
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from wqc.contract.pod import PROGRAM
-from wqc.runtime.attempt import ITEM_VOLUME
+from wqc.runtime.queue.attempt import ITEM_VOLUME
 from wqc.runtime.stores.local.expansion import expand
 from wqc.runtime.stores.local.jobfolder import JobFolder
 from wqc.runtime.stores.local.paths import Paths

@@ -28,9 +28,9 @@ from wqc.contract.names import (
     REASON_ANNOTATION,
     TEMPLATE_LABEL,
 )
-from wqc.runtime.attempt import FIELDS_FOLDER, annotation_of, item_files, read_identity
-from wqc.runtime.largeitem import ITEM_FILE, file_names, large_files
 from wqc.runtime.logs import log
+from wqc.runtime.queue.attempt import FIELDS_FOLDER, annotation_of, item_files, read_identity
+from wqc.runtime.queue.largeitem import ITEM_FILE, file_names, large_files
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.local import durable, process
 from wqc.runtime.stores.local.jobfolder import JobFolder

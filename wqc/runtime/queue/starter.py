@@ -7,26 +7,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from wqc.runtime.graph.origin import Offer
+from wqc.runtime.lanes.health import FAILURES, Health
+from wqc.runtime.lanes.inbox import Inbox
+from wqc.runtime.lanes.rollout import Rollout
+from wqc.runtime.lanes.scaler import Scaler, SlotTime
+from wqc.runtime.queue.attempt import Identity, attempt_name, job_manifest
+from wqc.runtime.queue.book import Attempts, Book
+from wqc.runtime.queue.custody import Custody
+from wqc.runtime.queue.heldjob import held_job
+from wqc.runtime.queue.largeitem import ItemTooLarge
+from wqc.runtime.queue.pause import Pause
+from wqc.runtime.queue.templates import Templates
+from wqc.runtime.queue.verdict import ItemFailed, verdict
+
 from wqc.contract.names import ATTEMPT_DIGITS
 from wqc.contract.settings import Lane, QueueSettings
-from wqc.runtime.attempt import Identity, attempt_name, job_manifest
-from wqc.runtime.book import Attempts, Book
-from wqc.runtime.custody import Custody
-from wqc.runtime.health import FAILURES, Health
-from wqc.runtime.heldjob import held_job
-from wqc.runtime.inbox import Inbox
-from wqc.runtime.largeitem import ItemTooLarge
 from wqc.runtime.logs import log
-from wqc.runtime.origin import Offer
-from wqc.runtime.pause import Pause
 from wqc.runtime.periods import Periods
-from wqc.runtime.rollout import Rollout
-from wqc.runtime.scaler import Scaler, SlotTime
 from wqc.runtime.sources.source import SourceError
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import AlreadyExists, ForeignJob, JobStore, Refused
-from wqc.runtime.templates import Templates
-from wqc.runtime.verdict import ItemFailed, verdict
 
 MOST_ATTEMPTS = int("9" * ATTEMPT_DIGITS)
 AT_ONCE = 16

@@ -4,7 +4,8 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 
-from wqc.runtime.book import Attempts, Book
+from wqc.runtime.queue.book import Attempts, Book
+
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import JobStore
 

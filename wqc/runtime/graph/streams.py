@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from wqc.runtime.graph import FAILED, Port, failed_port
+from wqc.runtime.graph.graph import FAILED, Port, failed_port
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@
 import asyncio
 from collections.abc import Callable
 
+from wqc.runtime.manager.metrics import exposition
+from wqc.runtime.manager.status import Status
+
 from wqc.runtime.httpserver import Answer, Request, on_loop
-from wqc.runtime.metrics import exposition
-from wqc.runtime.status import Status
 from wqc.runtime.stores.kubernetes.traffic import Traffic
 
 PATIENCE = 5.0

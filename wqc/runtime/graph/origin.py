@@ -4,7 +4,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from wqc.runtime.graph import Delivery
+from wqc.runtime.graph.graph import Delivery
 
 
 @dataclass(eq=False, slots=True)

@@ -1,8 +1,9 @@
 """When the origin of an item may let go of it: once what the queue has is enough (promise 2)."""
 
-from wqc.runtime.book import Attempts, Book
-from wqc.runtime.ledger import Ledger
-from wqc.runtime.origin import Offer
+from wqc.runtime.graph.origin import Offer
+from wqc.runtime.queue.book import Attempts, Book
+from wqc.runtime.queue.ledger import Ledger
+
 from wqc.runtime.sources.source import NoSuchItem, SourceError
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import JobStore

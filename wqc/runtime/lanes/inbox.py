@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 
-from wqc.runtime.origin import Offer
+from wqc.runtime.graph.origin import Offer
 
 
 class Inbox:

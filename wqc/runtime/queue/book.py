@@ -8,7 +8,8 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
-from wqc.runtime.origin import Origin
+from wqc.runtime.graph.origin import Origin
+
 from wqc.runtime.stores.job import Job
 
 Stage = Literal["active", "stray", "retry", "handing", "recording", "finishing", "dead", "over"]

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Container, Iterator
 
-from wqc.runtime.book import Attempts, Book
+from wqc.runtime.queue.book import Attempts, Book
+
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import Changed, Gone, Listed
 

@@ -10,24 +10,25 @@ import time
 from collections.abc import Callable, Collection, Set
 from typing import Any
 
+from wqc.runtime.graph.graph import Delivery
+from wqc.runtime.graph.origin import Offer, Origin
+from wqc.runtime.manager.status import NodeStatus
+from wqc.runtime.queue.attempt import Identity
+from wqc.runtime.queue.book import Attempts, Book
+from wqc.runtime.queue.bookkeeper import Bookkeeper
+from wqc.runtime.queue.custody import Custody
+from wqc.runtime.queue.held import Held, failure
+from wqc.runtime.queue.heldjob import held_job
+from wqc.runtime.queue.judge import Fetch
+from wqc.runtime.queue.largeitem import ItemTooLarge
+from wqc.runtime.queue.ledger import Ledger
+from wqc.runtime.queue.recorder import Recorder
+
 from wqc.contract.limits import FAILED_LIMIT, KEEP
 from wqc.contract.names import held_job_name, item_hash
-from wqc.runtime.attempt import Identity
-from wqc.runtime.book import Attempts, Book
-from wqc.runtime.bookkeeper import Bookkeeper
-from wqc.runtime.custody import Custody
-from wqc.runtime.graph import Delivery
-from wqc.runtime.held import Held, failure
-from wqc.runtime.heldjob import held_job
-from wqc.runtime.judge import Fetch
-from wqc.runtime.largeitem import ItemTooLarge
-from wqc.runtime.ledger import Ledger
 from wqc.runtime.logs import log
-from wqc.runtime.origin import Offer, Origin
 from wqc.runtime.periods import Periods
-from wqc.runtime.recorder import Recorder
 from wqc.runtime.sources.source import SourceError
-from wqc.runtime.status import NodeStatus
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import AlreadyExists, Changed, ForeignJob, Gone, JobStore, Listed, Refused
 from wqc.runtime.waiting import until_set

@@ -5,21 +5,22 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
+from wqc.runtime.graph.graph import FAILED, Port
+from wqc.runtime.graph.origin import Origin
+from wqc.runtime.lanes.rollout import Rollout
+from wqc.runtime.queue.book import Attempts, Book
+from wqc.runtime.queue.failure import failure_text
+from wqc.runtime.queue.ledger import Ledger
+from wqc.runtime.queue.overdue import Overdue
+from wqc.runtime.queue.starter import Starter
+from wqc.runtime.queue.verdict import ItemFailed, Lost, Succeeded, decisive, verdict
+
 from wqc.contract.settings import QueueSettings
 from wqc.patterns.item import Item
-from wqc.runtime.book import Attempts, Book
-from wqc.runtime.failure import failure_text
-from wqc.runtime.graph import FAILED, Port
-from wqc.runtime.ledger import Ledger
 from wqc.runtime.logs import log
-from wqc.runtime.origin import Origin
-from wqc.runtime.overdue import Overdue
 from wqc.runtime.periods import Periods
-from wqc.runtime.rollout import Rollout
-from wqc.runtime.starter import Starter
 from wqc.runtime.stores.job import Job
 from wqc.runtime.text import decode
-from wqc.runtime.verdict import ItemFailed, Lost, Succeeded, decisive, verdict
 
 Fetch = Callable[[], Awaitable[str]]
 """As Origin.fetch."""

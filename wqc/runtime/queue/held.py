@@ -3,9 +3,9 @@
 import time
 from collections.abc import Callable, Collection
 
-from wqc.runtime.book import Attempts, Book, Stage
-from wqc.runtime.ledger import Ledger
-from wqc.runtime.status import Failure
+from wqc.runtime.manager.status import Failure
+from wqc.runtime.queue.book import Attempts, Book, Stage
+from wqc.runtime.queue.ledger import Ledger
 
 MESSAGE_SHOWN = 400
 """Characters of a failed worker's message."""

@@ -8,27 +8,28 @@ import time
 from collections.abc import Callable, Collection, Set
 from typing import Any
 
+from wqc.runtime.graph.origin import Offer
+from wqc.runtime.lanes.rate import Rate
+from wqc.runtime.lanes.rollout import Rollout
+from wqc.runtime.manager.status import QueueStatus
+from wqc.runtime.queue.book import Attempts, Book
+from wqc.runtime.queue.bookkeeper import Bookkeeper
+from wqc.runtime.queue.custody import Custody
+from wqc.runtime.queue.held import Held, failure
+from wqc.runtime.queue.judge import HandOn, Judge
+from wqc.runtime.queue.ledger import Ledger
+from wqc.runtime.queue.overdue import Overdue
+from wqc.runtime.queue.pause import Pause
+from wqc.runtime.queue.recorder import Recorder
+from wqc.runtime.queue.starter import Starter
+from wqc.runtime.queue.templates import Templates
+
 from wqc.contract.names import item_hash
 from wqc.contract.settings import QueueSettings
-from wqc.runtime.book import Attempts, Book
-from wqc.runtime.bookkeeper import Bookkeeper
-from wqc.runtime.custody import Custody
-from wqc.runtime.held import Held, failure
-from wqc.runtime.judge import HandOn, Judge
-from wqc.runtime.ledger import Ledger
-from wqc.runtime.origin import Offer
-from wqc.runtime.overdue import Overdue
-from wqc.runtime.pause import Pause
 from wqc.runtime.periods import Periods
-from wqc.runtime.rate import Rate
-from wqc.runtime.recorder import Recorder
-from wqc.runtime.rollout import Rollout
 from wqc.runtime.sources.source import SourceError
-from wqc.runtime.starter import Starter
-from wqc.runtime.status import QueueStatus
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed, Refused
-from wqc.runtime.templates import Templates
 from wqc.runtime.waiting import until_set
 
 PAUSED_IN_FILE = "paused in the workflow's file"

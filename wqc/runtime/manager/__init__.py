@@ -1,0 +1,1 @@
+"""The manager, what it is told, and what it says about itself."""

@@ -1,0 +1,1 @@
+"""One queue: its items, their Jobs, and the record of what is finished."""
