@@ -14,11 +14,11 @@ from pathlib import Path
 
 import imageio_ffmpeg
 import pytest
-from wqc.runtime.queue.ledger import read_segment
 
 from support.command import wqc
 from support.disk import mounted
 from wqc.contract.names import item_hash
+from wqc.runtime.queue.ledger import read_segment
 from wqc.runtime.stores.store import Segment
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

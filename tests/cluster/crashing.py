@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from wqc.runtime.queue.ledger import read_segment
 
 from cluster.calls import Meddler, Proxy
 from cluster.client import Client
@@ -18,6 +17,7 @@ from cluster.control_plane import free_port
 from cluster.forked import start_manager
 from support.localrun import job_template, queue_files
 from wqc.contract.names import item_hash
+from wqc.runtime.queue.ledger import read_segment
 from wqc.runtime.stores.store import Segment
 
 MANAGER = '''"""The manager of the workflow crash. wqc made it from crash.wq: edit that file, not this one."""

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from wqc.runtime.queue.ledger import read_segment
 
 from cluster.client import Client
 from cluster.control_plane import free_port
+from wqc.runtime.queue.ledger import read_segment
 from wqc.runtime.stores.store import Segment
 
 

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from wqc.runtime.queue.ledger import read_segment
 
 from cluster.client import Client, Manifest
 from cluster.control_plane import free_port
 from cluster.forked import start_manager
 from support.built import Folder
 from wqc.contract.names import object_name
+from wqc.runtime.queue.ledger import read_segment
 from wqc.runtime.stores.store import Segment
 
 PERIODS = "backoff=0.2 backoff_limit=1 flush=0.3 listing=0.5 refused=0.1 refused_limit=1 report=0.3 lease=6"

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from wqc.runtime.queue.ledger import read_segment
 
 from cluster.client import Client
 from cluster.real_node import NAME as NODE
 from cluster.real_node import RealNode
 from wqc.contract.names import object_name
+from wqc.runtime.queue.ledger import read_segment
 from wqc.runtime.stores.store import Segment
 
 KUBECTL = Path(sys.prefix, "bin", "kubectl")

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from wqc.runtime.graph.workflow import Ack
 
 from cluster.client import Client
 from cluster.deployed import Deployed
 from support.localrun import job_template, queue_files
 from wqc.contract.names import item_hash
+from wqc.runtime.graph.workflow import Ack
 
 PROGRAM = '''"""The manager of the workflow told. wqc made it from told.wq: edit that file, not this one."""
 from wqc.runtime import Workflow

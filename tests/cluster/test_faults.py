@@ -12,14 +12,14 @@ import pytest
 import urllib3
 import yaml
 from kubernetes.client import ApiClient
-from wqc.runtime.graph.graph import Port
-from wqc.runtime.graph.workflow import Workflow
-from wqc.runtime.manager.manager import Manager
-from wqc.runtime.queue.ledger import read_segment
 
 from cluster.client import Client
 from support.localrun import QUICK, job_template, queue_files
 from wqc.contract.names import item_hash
+from wqc.runtime.graph.graph import Port
+from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.manager.manager import Manager
+from wqc.runtime.queue.ledger import read_segment
 from wqc.runtime.sources.items import ItemsSource
 from wqc.runtime.stores.kubernetes.state import KubernetesStateStore
 from wqc.runtime.stores.kubernetes.store import KubernetesStore

@@ -12,15 +12,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from wqc.runtime.manager.requests import Request, decode_request, new_request
-from wqc.runtime.queue.ledger import write_segment
-
 from cluster.audit import asked_by
 from cluster.client import Client, Manifest
 from cluster.control_plane import ControlPlane
 from cluster.managed import Managed, identity
 from support.built import Folder
 from wqc.contract.names import item_hash, job_name
+from wqc.runtime.manager.requests import Request, decode_request, new_request
+from wqc.runtime.queue.ledger import write_segment
 
 GOOD = ("one", "two", "three")
 BEFORE = """

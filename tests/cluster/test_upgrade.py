@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from wqc.runtime.queue.templates import digest_of
 
 from cluster.client import Client
 from cluster.test_manager import MANAGER, PERIODS, Crash
 from support.localrun import queue_files
 from wqc.contract.names import item_hash
+from wqc.runtime.queue.templates import digest_of
 
 ITEMS = [f"item {number}" for number in range(10)]
 SLOW = "4s"

@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from wqc.runtime.graph.graph import Port
-from wqc.runtime.graph.workflow import Ack, Workflow
-from wqc.runtime.manager.manager import Manager
 
 from runtime.test_large_items import Holding
 from support.localrun import QUICK, jobs, queue_files
+from wqc.runtime.graph.graph import Port
+from wqc.runtime.graph.workflow import Ack, Workflow
+from wqc.runtime.manager.manager import Manager
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
 

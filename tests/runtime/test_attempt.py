@@ -7,6 +7,10 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+
+from support.localrun import job_template
+from wqc.contract.limits import LARGE_ITEM_BYTES, SMALL_ITEM_BYTES
+from wqc.contract.settings import Lane, Parallelism
 from wqc.runtime.queue.attempt import (
     Identity,
     attempt_name,
@@ -15,10 +19,6 @@ from wqc.runtime.queue.attempt import (
     read_identity,
 )
 from wqc.runtime.queue.largeitem import ItemTooLarge, large_files
-
-from support.localrun import job_template
-from wqc.contract.limits import LARGE_ITEM_BYTES, SMALL_ITEM_BYTES
-from wqc.contract.settings import Lane, Parallelism
 from wqc.runtime.stdin import stdin_text
 from wqc.runtime.text import encode
 

@@ -2,11 +2,11 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+
+from wqc.contract.settings import Lane, Parallelism
 from wqc.runtime.lanes.arrivals import Arrivals
 from wqc.runtime.lanes.autoscale import SLACK, Load, wanted
 from wqc.runtime.lanes.scaler import STEP_DOWN, Scaler, SlotTime
-
-from wqc.contract.settings import Lane, Parallelism
 
 SECONDS = st.floats(0.01, 1e6)
 HOUR = 3600.0

@@ -10,11 +10,11 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from wqc.runtime.graph.workflow import Workflow
-from wqc.runtime.manager.status import Status
 
 from support.badserver import http, server
 from support.localrun import QUICK, queue_files, until_idle
+from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.manager.status import Status
 from wqc.runtime.sources.http import HttpSource
 
 NAMES = ["a", "b/c", "d ☃"]

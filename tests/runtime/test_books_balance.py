@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from wqc.runtime.graph.streams import Bundle, Stream
-from wqc.runtime.graph.workflow import Workflow
 
 from support.localrun import queue_files, until_idle
 from wqc.contract.expression import compile_expression
@@ -17,6 +15,8 @@ from wqc.patterns.item import Item, Pattern, Sent
 from wqc.patterns.merger import Merger
 from wqc.patterns.sharder import Sharder
 from wqc.patterns.splitter import Splitter
+from wqc.runtime.graph.streams import Bundle, Stream
+from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.stores.store import QueueFiles
 
 

@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from wqc.runtime.graph.workflow import Workflow
-from wqc.runtime.manager.status import Status
 
 from support.filled import ITEMS, Filled, kafka, rabbitmq, redis_list, redis_stream
 from support.localrun import QUICK, jobs, queue_files, until_idle
 from support.opened import opened
+from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.manager.status import Status
 
 PERIODS = replace(QUICK, request=6.0, refused_limit=0.5)
 

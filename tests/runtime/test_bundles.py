@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from wqc.runtime.graph.graph import Graph, Port
-from wqc.runtime.graph.workflow import Workflow
 
 from support.built import Folder
 from support.localrun import jobs, queue_files, until_idle
 from wqc.patterns.item import Item
+from wqc.runtime.graph.graph import Graph, Port
+from wqc.runtime.graph.workflow import Workflow
 
 TEXT = """
 workflow shelves

@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from support.localrun import QUICK, queue_files
+from wqc.contract.names import item_hash
 from wqc.runtime.graph.graph import Port
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.forgetting import Forgetting
 from wqc.runtime.manager.manager import Manager
-
-from support.localrun import QUICK, queue_files
-from wqc.contract.names import item_hash
 from wqc.runtime.sources.source import Listing
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore

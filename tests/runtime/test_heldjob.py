@@ -1,12 +1,12 @@
 """The Job that holds an item which failed in a pattern node. Names are frozen: Jobs are found by them."""
 
 import pytest
-from wqc.runtime.queue.attempt import Identity
-from wqc.runtime.queue.heldjob import LONGEST_REASON, held_job
-from wqc.runtime.queue.largeitem import ItemTooLarge
 
 from wqc.contract.limits import LARGE_ITEM_BYTES
 from wqc.contract.names import LABEL_LIMIT, held_job_name
+from wqc.runtime.queue.attempt import Identity
+from wqc.runtime.queue.heldjob import LONGEST_REASON, held_job
+from wqc.runtime.queue.largeitem import ItemTooLarge
 
 OWNER = {"apiVersion": "v1", "kind": "ConfigMap", "name": "thumbs-manager", "uid": "1", "controller": True}
 

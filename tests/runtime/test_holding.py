@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from support.localrun import QUICK, queue_files
 from wqc.runtime.graph.graph import Port
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.manager import Manager
 from wqc.runtime.manager.requests import Action, Request, new_request, requests
 from wqc.runtime.manager.status import Status
-
-from support.localrun import QUICK, queue_files
 from wqc.runtime.queue import holder
 from wqc.runtime.sources.source import Listing, NoSuchItem
 from wqc.runtime.stores.local.state import LocalStateStore

@@ -6,13 +6,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from support.localrun import QUICK, jobs, queue_files, until_idle
 from wqc.runtime.graph.graph import Port
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.manager import Manager
 from wqc.runtime.manager.requests import Request, new_request
 from wqc.runtime.manager.status import Status
-
-from support.localrun import QUICK, jobs, queue_files, until_idle
 from wqc.runtime.sources.source import Listing
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore

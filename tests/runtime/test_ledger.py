@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from wqc.contract.names import item_hash
 from wqc.runtime.queue.ledger import (
     FLUSH_ITEMS,
     DamagedLedger,
@@ -15,8 +17,6 @@ from wqc.runtime.queue.ledger import (
     read_segment,
     write_segment,
 )
-
-from wqc.contract.names import item_hash
 from wqc.runtime.stores.store import Refused, Segment
 
 

@@ -6,9 +6,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from wqc.runtime.graph.workflow import Workflow
-
 from support.localrun import jobs, queue_files, until_idle
+from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.sources.source import Listing, NoSuchItem, SourceError
 
 

@@ -1,9 +1,9 @@
 """What a manager measures, read as Prometheus reads it."""
 
 from prometheus_client.parser import text_string_to_metric_families
+
 from wqc.runtime.manager.metrics import exposition
 from wqc.runtime.manager.status import QueueStatus, SourceStatus, Status
-
 from wqc.runtime.stores.kubernetes.traffic import Traffic
 
 BUSY = QueueStatus(

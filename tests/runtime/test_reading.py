@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from wqc.runtime.queue.attempt import Identity
 
+from wqc.runtime.queue.attempt import Identity
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.kubernetes.objects import JobObject, Pod
 from wqc.runtime.stores.kubernetes.reading import ending, read_job

@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+
+from support.localrun import QUICK, jobs, queue_files
 from wqc.runtime.graph.graph import Port
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.manager import Manager
 from wqc.runtime.manager.requests import KEPT, Action, Request, new_request, requests
-
-from support.localrun import QUICK, jobs, queue_files
 from wqc.runtime.sources.items import ItemsSource
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore

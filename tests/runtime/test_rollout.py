@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from wqc.runtime.graph.workflow import Workflow
-from wqc.runtime.lanes.rollout import Rollout
-from wqc.runtime.queue.templates import digest_of
 
 from support.localrun import queue_files, until_idle
 from wqc.contract.settings import Rollout as Order
+from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.lanes.rollout import Rollout
+from wqc.runtime.queue.templates import digest_of
 from wqc.runtime.stores.local.state import LocalStateStore
 
 LANES = ("a", "b", "c")

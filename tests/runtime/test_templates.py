@@ -3,10 +3,9 @@
 import asyncio
 from pathlib import Path
 
+from support.localrun import jobs, queue_files, until_idle
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.queue.templates import Templates, digest_of
-
-from support.localrun import jobs, queue_files, until_idle
 from wqc.runtime.stores.local.store import LocalStore
 from wqc.runtime.stores.store import QueueFiles, Template
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
 from wqc.runtime.graph.graph import Port
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.manager import Manager
 from wqc.runtime.manager.status import Status
-from wqc.runtime.queue.ledger import read_segment
-
 from wqc.runtime.periods import Periods
+from wqc.runtime.queue.ledger import read_segment
 from wqc.runtime.sources.items import ItemsSource
 from wqc.runtime.sources.source import Source
 from wqc.runtime.stores.local.state import LocalStateStore

@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
 import pytest
-from wqc.runtime.queue.attempt import Identity, job_manifest
-from wqc.runtime.queue.heldjob import held_job
 
 from wqc.contract.names import held_job_name, item_hash, job_name, object_name
 from wqc.contract.settings import Lane, Parallelism
+from wqc.runtime.queue.attempt import Identity, job_manifest
+from wqc.runtime.queue.heldjob import held_job
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.state import Conflict, State, StateStore
 from wqc.runtime.stores.store import AlreadyExists, Change, Changed, Gone, JobStore, Listed, Segment

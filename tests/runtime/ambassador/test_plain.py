@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from wqc.runtime.graph.workflow import Workflow
 
 from support import plain_source
 from support.ambassador import ambassador, source_settings
 from support.localrun import queue_files, until_idle
 from support.plain_manager import data_of, listed
 from support.ports import free_port
+from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.sources.http import HttpSource
 from wqc.runtime.sources.source import Listing, NoSuchItem, SourceError
 

@@ -5,11 +5,10 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from wqc.runtime.graph.workflow import Workflow
-from wqc.runtime.manager.status import Status
-
 from support.localrun import QUICK, jobs, queue_files, until_idle
 from support.served import served
+from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.manager.status import Status
 from wqc.runtime.sources import broker
 from wqc.runtime.sources.backing_off import BackingOff
 from wqc.runtime.sources.body import Body

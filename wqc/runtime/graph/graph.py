@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from wqc.runtime.queue.failure import failure_text
-
 from wqc.patterns.item import Failed, Item, Pattern
+from wqc.runtime.queue.failure import failure_text
 
 FAILED = "failed"
 

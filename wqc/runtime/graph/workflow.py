@@ -7,6 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, overload
 
+from wqc.contract.expression import Param, compile_expression
+from wqc.patterns.copier import Copier
+from wqc.patterns.filter import Filter
+from wqc.patterns.item import Pattern
+from wqc.patterns.merger import Merger
+from wqc.patterns.sharder import Sharder
+from wqc.patterns.splitter import OTHERWISE, Splitter
 from wqc.runtime.graph.graph import FAILED, Graph, Port, Reader
 from wqc.runtime.graph.streams import (
     Bundle,
@@ -18,14 +25,6 @@ from wqc.runtime.graph.streams import (
     Shards,
     Stream,
 )
-
-from wqc.contract.expression import Param, compile_expression
-from wqc.patterns.copier import Copier
-from wqc.patterns.filter import Filter
-from wqc.patterns.item import Pattern
-from wqc.patterns.merger import Merger
-from wqc.patterns.sharder import Sharder
-from wqc.patterns.splitter import OTHERWISE, Splitter
 
 Fields = tuple[tuple[str, str], ...]
 Params = Mapping[str, Param]

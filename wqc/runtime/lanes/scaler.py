@@ -1,9 +1,8 @@
 """A lane's parallelism as it goes up and down."""
 
+from wqc.contract.settings import Lane
 from wqc.runtime.lanes.arrivals import Arrivals
 from wqc.runtime.lanes.autoscale import Load, wanted
-
-from wqc.contract.settings import Lane
 
 STEP_DOWN = 30.0
 """Seconds between two steps down."""

@@ -6,9 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from wqc.runtime.manager.status import Status
-
 from wqc.runtime.logs import log
+from wqc.runtime.manager.status import Status
 from wqc.runtime.stores.store import JobStore, Refused
 
 

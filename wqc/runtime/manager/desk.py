@@ -5,14 +5,13 @@ import logging
 from collections.abc import Mapping
 from dataclasses import replace
 
+from wqc.runtime.logs import log
 from wqc.runtime.manager.requests import KEPT, Request, encode_request, is_paused, requests
+from wqc.runtime.periods import Periods
 from wqc.runtime.queue.held import Held
 from wqc.runtime.queue.holder import Holder
 from wqc.runtime.queue.pause import Pause
 from wqc.runtime.queue.queue import Queue
-
-from wqc.runtime.logs import log
-from wqc.runtime.periods import Periods
 from wqc.runtime.stores.state import Conflict, State, StateStore
 from wqc.runtime.stores.store import Refused
 from wqc.runtime.waiting import until_set

@@ -5,10 +5,9 @@ import logging
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from wqc.patterns.item import Item
 from wqc.runtime.graph.graph import Graph, Port, failed_port
 from wqc.runtime.graph.origin import Origin
-
-from wqc.patterns.item import Item
 from wqc.runtime.logs import log
 from wqc.runtime.periods import Periods
 from wqc.runtime.sources.source import BoundedSource, HoldingSource, Source, SourceError

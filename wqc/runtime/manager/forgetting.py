@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from wqc.runtime.graph.graph import Graph, Port, failed_port
-
 from wqc.runtime.logs import log
 
 SHRUNK = 0.2

@@ -6,16 +6,21 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
+from wqc.contract.names import object_name
+from wqc.patterns.item import Item
+from wqc.runtime.carriers.carrier import Carrier
 from wqc.runtime.graph.graph import FAILED, Delivery, Port, failed_port
 from wqc.runtime.graph.origin import Offer, Origin
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.lanes.rollout import Rollout
+from wqc.runtime.logs import log
 from wqc.runtime.manager.announcer import announce
 from wqc.runtime.manager.desk import Desk
 from wqc.runtime.manager.feed import Feed
 from wqc.runtime.manager.forgetting import Forgetting
 from wqc.runtime.manager.reporter import report
 from wqc.runtime.manager.status import SourceStatus, Status
+from wqc.runtime.periods import Periods
 from wqc.runtime.queue.holder import Holder, fails_in
 from wqc.runtime.queue.judge import Fetch
 from wqc.runtime.queue.ledger import Ledger
@@ -23,12 +28,6 @@ from wqc.runtime.queue.pause import Pause
 from wqc.runtime.queue.publisher import Publisher
 from wqc.runtime.queue.queue import Queue
 from wqc.runtime.queue.templates import Templates
-
-from wqc.contract.names import object_name
-from wqc.patterns.item import Item
-from wqc.runtime.carriers.carrier import Carrier
-from wqc.runtime.logs import log
-from wqc.runtime.periods import Periods
 from wqc.runtime.settings import read_queue_settings
 from wqc.runtime.sources.source import HoldingSource, Source
 from wqc.runtime.stores.job import Job

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from wqc.runtime.manager.status import QueueStatus, Status
-
 from wqc.runtime.stores.kubernetes.traffic import Traffic
 
 STATES = ("waiting", "running", "done", "failed", "handing")

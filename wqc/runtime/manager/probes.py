@@ -8,10 +8,9 @@
 import asyncio
 from collections.abc import Callable
 
+from wqc.runtime.httpserver import Answer, Request, on_loop
 from wqc.runtime.manager.metrics import exposition
 from wqc.runtime.manager.status import Status
-
-from wqc.runtime.httpserver import Answer, Request, on_loop
 from wqc.runtime.stores.kubernetes.traffic import Traffic
 
 PATIENCE = 5.0

@@ -4,9 +4,8 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from wqc.runtime.manager.status import STATUS, Status, encode_report
-
 from wqc.runtime.logs import log
+from wqc.runtime.manager.status import STATUS, Status, encode_report
 from wqc.runtime.stores.state import Conflict, StateStore
 from wqc.runtime.stores.store import Refused
 

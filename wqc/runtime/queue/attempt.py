@@ -12,8 +12,6 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from wqc.runtime.queue.largeitem import STDIN_FILE, files_volume, large_files
-
 from wqc.contract.limits import FIELD_NAME, ITEM_FIELDS, SMALL_ITEM_BYTES
 from wqc.contract.names import (
     FIELD_ANNOTATION,
@@ -28,6 +26,7 @@ from wqc.contract.names import (
 )
 from wqc.contract.pod import STDIN_ANNOTATION
 from wqc.contract.settings import Lane
+from wqc.runtime.queue.largeitem import STDIN_FILE, files_volume, large_files
 from wqc.runtime.stdin import stdin_text
 from wqc.runtime.text import decode, encode, scalar
 

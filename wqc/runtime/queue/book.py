@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from wqc.runtime.graph.origin import Origin
-
 from wqc.runtime.stores.job import Job
 
 Stage = Literal["active", "stray", "retry", "handing", "recording", "finishing", "dead", "over"]

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Container, Iterator
 
 from wqc.runtime.queue.book import Attempts, Book
-
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import Changed, Gone, Listed
 

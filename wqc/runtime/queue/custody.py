@@ -3,7 +3,6 @@
 from wqc.runtime.graph.origin import Offer
 from wqc.runtime.queue.book import Attempts, Book
 from wqc.runtime.queue.ledger import Ledger
-
 from wqc.runtime.sources.source import NoSuchItem, SourceError
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import JobStore

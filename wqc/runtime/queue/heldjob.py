@@ -6,10 +6,9 @@ is to complete nothing: then it is complete, and can go away like the others.
 
 from typing import Any
 
-from wqc.runtime.queue.attempt import Identity, job_manifest
-
 from wqc.contract.names import REASON_ANNOTATION
 from wqc.contract.settings import Lane, Parallelism
+from wqc.runtime.queue.attempt import Identity, job_manifest
 
 NOWHERE = Lane("", Parallelism(0, 0))
 IMAGE = "wqc.invalid/held"

@@ -10,9 +10,13 @@ import time
 from collections.abc import Callable, Collection, Set
 from typing import Any
 
+from wqc.contract.limits import FAILED_LIMIT, KEEP
+from wqc.contract.names import held_job_name, item_hash
 from wqc.runtime.graph.graph import Delivery
 from wqc.runtime.graph.origin import Offer, Origin
+from wqc.runtime.logs import log
 from wqc.runtime.manager.status import NodeStatus
+from wqc.runtime.periods import Periods
 from wqc.runtime.queue.attempt import Identity
 from wqc.runtime.queue.book import Attempts, Book
 from wqc.runtime.queue.bookkeeper import Bookkeeper
@@ -23,11 +27,6 @@ from wqc.runtime.queue.judge import Fetch
 from wqc.runtime.queue.largeitem import ItemTooLarge
 from wqc.runtime.queue.ledger import Ledger
 from wqc.runtime.queue.recorder import Recorder
-
-from wqc.contract.limits import FAILED_LIMIT, KEEP
-from wqc.contract.names import held_job_name, item_hash
-from wqc.runtime.logs import log
-from wqc.runtime.periods import Periods
 from wqc.runtime.sources.source import SourceError
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import AlreadyExists, Changed, ForeignJob, Gone, JobStore, Listed, Refused

@@ -5,20 +5,19 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
+from wqc.contract.settings import QueueSettings
+from wqc.patterns.item import Item
 from wqc.runtime.graph.graph import FAILED, Port
 from wqc.runtime.graph.origin import Origin
 from wqc.runtime.lanes.rollout import Rollout
+from wqc.runtime.logs import log
+from wqc.runtime.periods import Periods
 from wqc.runtime.queue.book import Attempts, Book
 from wqc.runtime.queue.failure import failure_text
 from wqc.runtime.queue.ledger import Ledger
 from wqc.runtime.queue.overdue import Overdue
 from wqc.runtime.queue.starter import Starter
 from wqc.runtime.queue.verdict import ItemFailed, Lost, Succeeded, decisive, verdict
-
-from wqc.contract.settings import QueueSettings
-from wqc.patterns.item import Item
-from wqc.runtime.logs import log
-from wqc.runtime.periods import Periods
 from wqc.runtime.stores.job import Job
 from wqc.runtime.text import decode
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from wqc.runtime.queue.book import Attempts, Book
-
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import JobStore
 

@@ -8,16 +8,15 @@ import logging
 import time
 from collections.abc import Collection, Set
 
-from wqc.runtime.graph.origin import Offer
-from wqc.runtime.lanes.rate import Rate
-from wqc.runtime.manager.status import CarrierStatus
-from wqc.runtime.queue.ledger import DamagedLedger, Ledger
-from wqc.runtime.queue.pause import Pause
-
 from wqc.contract.names import item_hash
 from wqc.runtime.carriers.carrier import Carrier, NotAccepted
+from wqc.runtime.graph.origin import Offer
+from wqc.runtime.lanes.rate import Rate
 from wqc.runtime.logs import log
+from wqc.runtime.manager.status import CarrierStatus
 from wqc.runtime.periods import Periods
+from wqc.runtime.queue.ledger import DamagedLedger, Ledger
+from wqc.runtime.queue.pause import Pause
 from wqc.runtime.sources.source import SourceError
 from wqc.runtime.stores.store import Changed, Gone, Listed, Refused
 from wqc.runtime.waiting import until_set

@@ -8,10 +8,13 @@ import time
 from collections.abc import Callable, Collection, Set
 from typing import Any
 
+from wqc.contract.names import item_hash
+from wqc.contract.settings import QueueSettings
 from wqc.runtime.graph.origin import Offer
 from wqc.runtime.lanes.rate import Rate
 from wqc.runtime.lanes.rollout import Rollout
 from wqc.runtime.manager.status import QueueStatus
+from wqc.runtime.periods import Periods
 from wqc.runtime.queue.book import Attempts, Book
 from wqc.runtime.queue.bookkeeper import Bookkeeper
 from wqc.runtime.queue.custody import Custody
@@ -23,10 +26,6 @@ from wqc.runtime.queue.pause import Pause
 from wqc.runtime.queue.recorder import Recorder
 from wqc.runtime.queue.starter import Starter
 from wqc.runtime.queue.templates import Templates
-
-from wqc.contract.names import item_hash
-from wqc.contract.settings import QueueSettings
-from wqc.runtime.periods import Periods
 from wqc.runtime.sources.source import SourceError
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed, Refused

@@ -8,14 +8,13 @@ import logging
 import time
 from collections.abc import Awaitable, Collection
 
+from wqc.contract.limits import FINISHED_JOBS
+from wqc.runtime.logs import log
+from wqc.runtime.periods import Periods
 from wqc.runtime.queue.book import Book
 from wqc.runtime.queue.ledger import DamagedLedger, Ledger
 from wqc.runtime.queue.pause import Pause
 from wqc.runtime.queue.starter import AT_ONCE
-
-from wqc.contract.limits import FINISHED_JOBS
-from wqc.runtime.logs import log
-from wqc.runtime.periods import Periods
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import JobStore, Refused
 

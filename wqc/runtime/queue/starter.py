@@ -7,11 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from wqc.contract.names import ATTEMPT_DIGITS
+from wqc.contract.settings import Lane, QueueSettings
 from wqc.runtime.graph.origin import Offer
 from wqc.runtime.lanes.health import FAILURES, Health
 from wqc.runtime.lanes.inbox import Inbox
 from wqc.runtime.lanes.rollout import Rollout
 from wqc.runtime.lanes.scaler import Scaler, SlotTime
+from wqc.runtime.logs import log
+from wqc.runtime.periods import Periods
 from wqc.runtime.queue.attempt import Identity, attempt_name, job_manifest
 from wqc.runtime.queue.book import Attempts, Book
 from wqc.runtime.queue.custody import Custody
@@ -20,11 +24,6 @@ from wqc.runtime.queue.largeitem import ItemTooLarge
 from wqc.runtime.queue.pause import Pause
 from wqc.runtime.queue.templates import Templates
 from wqc.runtime.queue.verdict import ItemFailed, verdict
-
-from wqc.contract.names import ATTEMPT_DIGITS
-from wqc.contract.settings import Lane, QueueSettings
-from wqc.runtime.logs import log
-from wqc.runtime.periods import Periods
 from wqc.runtime.sources.source import SourceError
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import AlreadyExists, ForeignJob, JobStore, Refused
