@@ -14,6 +14,7 @@ import pytest
 from support.filled import ITEMS, Filled, kafka, rabbitmq, redis_list, redis_stream
 from support.localrun import QUICK, jobs, queue_files, until_idle
 from support.opened import opened
+from support.rabbitmq_server import RabbitServer
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.status import Status
 
@@ -70,4 +71,34 @@ def test_a_broker_that_hangs(tmp_path: Path) -> None:
         status, said = asyncio.run(worked_off(broker, tmp_path / "state", pause))
         assert status.queues[0].done == ITEMS
         assert any("gives no answer" in text for text in said), said
+        assert broker.left() == 0
+
+
+def test_a_worker_that_is_slower_than_the_broker_allows(tmp_path: Path) -> None:
+    """What is delivered again is the same item: it goes on where it is, and is worked on once."""
+    log = tmp_path / "log"
+
+    async def run(broker: Filled) -> tuple[Status, set[str]]:
+        workflow = Workflow("test")
+        workflow.queue("notes", workflow.source("numbers", ack="on_done"))
+        script = f'sleep 12; cat "$WORK_ITEM_FILE" >> {log}; echo >> {log}'
+        said: set[str] = set()
+
+        def watch(status: Status) -> None:
+            said.update(each.problem for each in status.sources)
+
+        async with opened(broker.kind, PERIODS, workflow="test", name="numbers", **broker.options) as source:
+            files = {"notes": queue_files("notes", script, at_once=6)}
+            sources = {"numbers": source}
+            return await until_idle(workflow, tmp_path / "s", files, sources, 120, watch, PERIODS), said
+
+    with rabbitmq(tmp_path) as broker:
+        assert isinstance(broker.server, RabbitServer)
+        broker.server.evaluate("application:set_env(rabbit, consumer_timeout, 5000).")
+        broker.server.ask("DELETE", "/queues/%2F/jobs/contents")
+        broker.server.put("jobs", *map(str, range(6)))
+        status, said = asyncio.run(run(broker))
+        assert (status.queues[0].done, status.queues[0].failed) == (6, 0)
+        assert sorted(log.read_text().split()) == list("012345")
+        assert any("messages of jobs are delivered again" in text for text in said), said
         assert broker.left() == 0
