@@ -3,11 +3,15 @@
 An API server that is asked to end takes up to a minute and holds its port; nothing here is worth waiting for.
 """
 
+import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+WITH_US = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
+"""Ends what is started when this process is killed: a kubelet left over would kill the next one's pods."""
 
 
 class Processes:
@@ -22,7 +26,7 @@ class Processes:
     def start(self, name: str, *command: str | Path) -> None:
         with (self.folder / f"{name}.log").open("wb") as log:
             self.running[name] = subprocess.Popen(
-                [*self.prefix, *map(str, command)],
+                [*WITH_US, *self.prefix, *map(str, command)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
