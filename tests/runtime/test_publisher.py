@@ -12,13 +12,13 @@ from support.kafka import Kafka, kafka_server
 from support.localrun import QUICK, queue_files, recorded
 from wqc.contract.settings import CarrierSettings
 from wqc.runtime.carriers.opening import open_carrier
-from wqc.runtime.graph import Port
-from wqc.runtime.manager import Manager
+from wqc.runtime.graph.graph import Port
+from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.manager.manager import Manager
+from wqc.runtime.manager.status import Status
 from wqc.runtime.sources.items import ItemsSource
-from wqc.runtime.status import Status
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
-from wqc.runtime.workflow import Workflow
 
 NUMBERS = {f"n{number}": number for number in range(30)}
 
