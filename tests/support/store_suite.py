@@ -260,6 +260,10 @@ class StoreSuite:
                     await store.remove_segment("work", one.name)
                 assert set(await store.segments("work")) == {two}
                 await store.remove_segment("work", two.name)
+                await store.add_segment("work", one, "absent")
+                assert (await store.segments("work"), await store.segments("work", "absent")) == ((), (one,))
+                await store.remove_segment("work", one.name, "absent")
+                assert await store.segments("work", "absent") == ()
 
         self.run(scenario())
 

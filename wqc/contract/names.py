@@ -31,6 +31,9 @@ counts.
 LEDGER_LABEL = "wqc/ledger"
 """On a ConfigMap with hashes of finished items: the queue's name."""
 
+ABSENT_LABEL = "wqc/absent"
+"""On a ConfigMap with hashes of finished items that no source lists: the queue's name."""
+
 MANAGER = "manager"
 """WORKFLOW-manager is the ConfigMap of the manager's program, and what the held items of pattern nodes belong
 to.

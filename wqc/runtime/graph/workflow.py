@@ -33,8 +33,8 @@ Ack = Literal["on_start", "on_done"]
 
 @dataclass(frozen=True, slots=True)
 class SourceNode:
-    """`url` is where an ambassador serves the source; without one the manager lists it itself. `ack` says when
-    a source that holds its items is told that one is done.
+    """`url` is where an ambassador serves the source; without one the manager lists it itself. `ack`: when a
+    source that holds its items is told that one is done.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """A lane's parallelism as it goes up and down."""
 
 from wqc.contract.settings import Lane
-from wqc.runtime.lanes.arrivals import Arrivals
+from wqc.runtime.lanes.arrivals import Arrivals, Seen
 from wqc.runtime.lanes.autoscale import Load, wanted
 
 STEP_DOWN = 30.0
@@ -38,6 +38,13 @@ class Scaler:
 
     def arrived(self, now: float) -> None:
         self._arrivals.add(now)
+
+    def seen(self, now: float) -> Seen:
+        return self._arrivals.seen(now)
+
+    def go_on(self, seen: Seen, now: float) -> None:
+        """From the arrivals that another manager saw."""
+        self._arrivals.go_on(seen, now)
 
     def interval(self, now: float) -> float | None:
         """Seconds between two new items; None while that is not known."""

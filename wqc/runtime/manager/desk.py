@@ -37,6 +37,11 @@ class Desk:
         self.opened = asyncio.Event()
         """It is known which queues are paused: they may start."""
 
+    @property
+    def entries(self) -> Mapping[str, str]:
+        """The state's, as they were seen last."""
+        return self._state.entries
+
     async def run(self) -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._follow())

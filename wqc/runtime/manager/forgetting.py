@@ -1,11 +1,12 @@
 """When the record may forget an item (promise 7): no source that could bring it back has listed it for long.
 
-Kept in memory alone: a manager that starts anew begins the period anew, which forgets later, never sooner.
+What is counted on is kept for the next manager (absences.py).
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from wqc.runtime.graph.graph import Graph, Port, failed_port
 from wqc.runtime.logs import log
@@ -18,11 +19,13 @@ Listing = Mapping[str, str]
 
 
 @dataclass(slots=True)
-class _Absent:
+class Absent:
     """Recorded items that no listing has shown since then."""
 
     since: float
     keys: set[bytes]
+    listed: dict[str, int] = field(default_factory=dict)
+    """How many items each source listed then."""
 
 
 class Forgetting:
@@ -41,7 +44,11 @@ class Forgetting:
             port: {station: names for station, names in _reached(graph, port).items() if station in keys}
             for port in ports
         }
-        self._absent: dict[str, _Absent] = {}
+        self.absent: dict[str, Absent] = {}
+        self.changed: dict[str, None] = {}
+        """Queues of which something else has to be kept than before."""
+        self.dropped = asyncio.Event()
+        """What was kept mustn't be believed any more."""
         self._draining: set[Port] = set()
         """Sources whose items go once they are done: that fewer are listed, or none, is no mishap."""
 
@@ -49,16 +56,33 @@ class Forgetting:
         """A source that listed `before` lists `now`: all that it has. `drains`: what is done goes from it."""
         if drains:
             self._draining.add(port)
-        elif len(now) < len(before) * (1 - SHRUNK):
-            facts = {"source": str(port), "before": len(before), "now": len(now)}
-            log(logging.WARNING, "far fewer items are listed than before: nothing is forgotten now", **facts)
-            for queue in self._prefixes[port]:
-                self._absent.pop(queue, None)
+        else:
+            self._beware_of_mishaps(port, len(before), len(now))
         for queue in self._prefixes[port]:
-            absent = self._absent.get(queue)
+            absent = self.absent.get(queue)
             if absent and absent.keys:
                 new = {name: version for name, version in now.items() if before.get(name) != version}
-                absent.keys -= self._listed(queue, {port: new})
+                back = absent.keys & self._listed(queue, {port: new})
+                if back:
+                    absent.keys -= back
+                    self.changed[queue] = None
+
+    def _beware_of_mishaps(self, port: Port, before: int, now: int) -> None:
+        """A manager's first listing of a source is compared with what the one before it knew."""
+        known = [
+            absent.listed.get(str(port), 0)
+            for each in self._prefixes[port]
+            if (absent := self.absent.get(each))
+        ]
+        was = before or max(known, default=0)
+        if now >= was * (1 - SHRUNK):
+            return
+        facts = {"source": str(port), "before": was, "now": now}
+        log(logging.WARNING, "far fewer items are listed than before: nothing is forgotten now", **facts)
+        for queue in self._prefixes[port]:
+            if self.absent.pop(queue, None):
+                self.changed[queue] = None
+                self.dropped.set()
 
     def due(
         self,
@@ -81,10 +105,12 @@ class Forgetting:
         if len(complete) < len(sources):
             return set()
         period = max((known.get(port, self._period) for port in sources), default=self._period)
-        absent = self._absent.get(queue)
+        absent = self.absent.get(queue)
         if absent and now - absent.since < period:
             return set()
-        self._absent[queue] = _Absent(now, set(recorded) - self._listed(queue, complete))
+        listed = {str(port): len(listing) for port, listing in complete.items()}
+        self.absent[queue] = Absent(now, set(recorded) - self._listed(queue, complete), listed)
+        self.changed[queue] = None
         return absent.keys if absent else set()
 
     def _listed(self, queue: str, listings: Mapping[Port, Listing]) -> set[bytes]:

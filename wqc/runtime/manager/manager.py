@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import TypeVar
 
 from wqc.contract.names import object_name
@@ -14,6 +15,7 @@ from wqc.runtime.graph.origin import Offer, Origin
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.lanes.rollout import Rollout
 from wqc.runtime.logs import log
+from wqc.runtime.manager.absences import Absences
 from wqc.runtime.manager.announcer import announce
 from wqc.runtime.manager.desk import Desk
 from wqc.runtime.manager.feed import Feed
@@ -31,11 +33,14 @@ from wqc.runtime.queue.templates import Templates
 from wqc.runtime.settings import read_queue_settings
 from wqc.runtime.sources.source import HoldingSource, Source
 from wqc.runtime.stores.job import Job
-from wqc.runtime.stores.state import StateStore
+from wqc.runtime.stores.state import Conflict, StateStore
 from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed, Refused, Unsure
 from wqc.runtime.text import decode
+from wqc.runtime.waiting import until_set
 
 T = TypeVar("T")
+ARRIVALS = "arrivals."
+"""Entries of the state: what each queue has seen of new items."""
 AHEAD = 16
 """Messages that a source may hold beyond those that its queues work on, and as many that come next."""
 ELSEWHERE = 500
@@ -87,6 +92,8 @@ class Manager:
             await asyncio.gather(*(station.load() for station in self._stations.values()))
             keys = {name: station.key for name, station in self._stations.items()}
             forgetting = Forgetting(self._graph, self._sources, keys, self._periods.forget)
+            absences = Absences(self._workflow.name, self._store, self._state)
+            await self._go_on(desk.entries, forgetting, absences)
             for port, source in self._sources.items():
                 feed = Feed(
                     port,
@@ -105,10 +112,10 @@ class Manager:
                 tasks.create_task(feed.run())
             for station in self._stations.values():
                 tasks.create_task(station.run())
-            tasks.create_task(self._forget(forgetting))
+            tasks.create_task(self._forget(forgetting, absences))
             periods = self._periods
             tasks.create_task(announce(self._store, self.status, periods.report, periods.announce))
-            tasks.create_task(report(self._state, self.status, self._periods.report))
+            tasks.create_task(report(self._state, self.status, self._arrivals, periods.report))
 
     def status(self) -> Status:
         return Status(
@@ -266,16 +273,37 @@ class Manager:
         for station in self._stations.values():
             station.look_again()
 
-    async def _forget(self, forgetting: Forgetting) -> None:
+    async def _go_on(self, entries: Mapping[str, str], forgetting: Forgetting, absences: Absences) -> None:
+        """From what the manager before this one knew."""
+        for name, queue in self._queues.items():
+            queue.go_on(entries.get(ARRIVALS + name, ""))
+        for name in self._stations:
+            absent = await self._patiently(name, partial(absences.load, entries))
+            if absent:
+                forgetting.absent[name] = absent
+
+    def _arrivals(self) -> dict[str, str]:
+        """For the workflow's state."""
+        return {ARRIVALS + name: queue.arrivals() for name, queue in self._queues.items()}
+
+    async def _forget(self, forgetting: Forgetting, absences: Absences) -> None:
         while True:
             known = [feed.remember for feed in self._feeds if feed.remember is not None]
-            await asyncio.sleep(min([self._periods.forget, *known]) / 100)
+            await until_set(forgetting.dropped, min([self._periods.forget, *known]) / 100)
+            forgetting.dropped.clear()
             remembered = {feed.port: feed.remember for feed in self._feeds if feed.remember is not None}
             listings = {feed.port: feed.listing for feed in self._feeds}
             for name, station in self._stations.items():
                 keys = forgetting.due(name, station.recorded, listings, time.monotonic(), remembered)
                 if keys:
                     station.forget(keys)
+            for name in list(forgetting.changed):
+                try:
+                    await absences.keep(name, forgetting.absent.get(name))
+                    forgetting.changed.pop(name)
+                except (Refused, Conflict) as error:
+                    log(logging.WARNING, "can't keep what is absent", queue=name, reason=str(error))
+                    break
 
     def _withdraw(self, origin: Origin) -> None:
         for offer in origin.offers:

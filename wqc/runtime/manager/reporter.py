@@ -2,31 +2,44 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 
 from wqc.runtime.logs import log
 from wqc.runtime.manager.status import STATUS, Status, encode_report
 from wqc.runtime.stores.state import Conflict, StateStore
 from wqc.runtime.stores.store import Refused
 
+SELDOM = 60.0
+"""Seconds between two notes for the next manager; each goes with a report, and needs no write of its own."""
 
-async def report(store: StateStore, status: Callable[[], Status], period: float) -> None:
+
+async def report(
+    store: StateStore, status: Callable[[], Status], notes: Callable[[], Mapping[str, str]], period: float
+) -> None:
     """Every `period` seconds, and a last time when it is cancelled; never returns."""
     last: Status | None = None
+    noted = time.monotonic()
     try:
         while True:
-            last = await _report(store, status(), last)
+            is_due = time.monotonic() >= noted + SELDOM
+            now = await _report(store, status(), last, notes() if is_due else {})
+            if now != last and is_due:
+                noted = time.monotonic()
+            last = now
             await asyncio.sleep(period)
     finally:
-        await _report(store, status(), last)
+        await _report(store, status(), None, notes())
 
 
-async def _report(store: StateStore, now: Status, last: Status | None) -> Status | None:
+async def _report(
+    store: StateStore, now: Status, last: Status | None, notes: Mapping[str, str]
+) -> Status | None:
     """What was reported last."""
     if now == last or not all(queue.knows for queue in now.queues):
         return last
     try:
-        await store.write({STATUS: encode_report(now)})
+        await store.write({STATUS: encode_report(now), **notes})
     except (Refused, Conflict) as error:
         log(logging.WARNING, "can't report how it is", reason=str(error))
         return last

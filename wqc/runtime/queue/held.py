@@ -31,7 +31,7 @@ class Held:
         return tuple(job.job for job in dead), tuple(item for item in items or () if item not in names)
 
     def retry(self, request: str, jobs: Collection[str]) -> int:
-        """Try the items of these Jobs again, once for each request; for how many the Job must still be there."""
+        """Try the items of these Jobs again, once a request; for how many the Job must still be there."""
         tried = self._tried.setdefault(request, set())
         for attempts in self._of(jobs, "dead"):
             if attempts.latest.job not in tried:

@@ -24,8 +24,8 @@ from wqc.runtime.text import decode
 Fetch = Callable[[], Awaitable[str]]
 """As Origin.fetch."""
 HandOn = Callable[[Sequence[Port], Job, str, Fetch | None, Callable[[], None]], Origin]
-"""(ports, the finished Job, the data that goes on, how to get that again if it is too large for memory, what to
-call when every reader has it).
+"""(ports, the finished Job, the data that goes on, how to get that again if it is too large for memory, what
+to call when every reader has it).
 """
 
 

@@ -4,13 +4,17 @@ All state is in the Jobs and the ledger; every step changes nothing the second t
 """
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Collection, Set
 from typing import Any
 
+import msgspec
+
 from wqc.contract.names import item_hash
 from wqc.contract.settings import QueueSettings
 from wqc.runtime.graph.origin import Offer
+from wqc.runtime.lanes.arrivals import Seen
 from wqc.runtime.lanes.rate import Rate
 from wqc.runtime.lanes.rollout import Rollout
 from wqc.runtime.manager.status import QueueStatus
@@ -29,6 +33,7 @@ from wqc.runtime.queue.templates import Templates
 from wqc.runtime.sources.source import SourceError
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed, Refused
+from wqc.runtime.text import encode
 from wqc.runtime.waiting import until_set
 
 PAUSED_IN_FILE = "paused in the workflow's file"
@@ -127,6 +132,15 @@ class Queue:
         """A person wants it to start nothing, or to go on."""
         self._paused = paused
         self._wake.set()
+
+    def arrivals(self) -> str:
+        """What it has seen of them, for the next manager."""
+        return encode(msgspec.to_builtins(self._starter.arrivals()))
+
+    def go_on(self, arrivals: str) -> None:
+        """From what another manager saw. What can't be read is nothing."""
+        with contextlib.suppress(msgspec.MsgspecError):
+            self._starter.go_on(msgspec.json.decode(arrivals, type=dict[str, Seen]))
 
     @property
     def recorded(self) -> Set[bytes]:

@@ -10,6 +10,7 @@ from typing import Any
 from wqc.contract.names import ATTEMPT_DIGITS
 from wqc.contract.settings import Lane, QueueSettings
 from wqc.runtime.graph.origin import Offer
+from wqc.runtime.lanes.arrivals import Seen
 from wqc.runtime.lanes.health import FAILURES, Health
 from wqc.runtime.lanes.inbox import Inbox
 from wqc.runtime.lanes.rollout import Rollout
@@ -130,6 +131,17 @@ class Starter:
         """A new item, for the rate of arrivals."""
         if not offer.origin.is_backlog:
             self._scalers[offer.delivery.lane].arrived(time.monotonic())
+
+    def arrivals(self) -> dict[str, Seen]:
+        """What each lane has seen of them, for the next manager."""
+        now = time.monotonic()
+        return {name: scaler.seen(now) for name, scaler in self._scalers.items()}
+
+    def go_on(self, arrivals: Mapping[str, Seen]) -> None:
+        """From what another manager saw."""
+        for name, seen in arrivals.items():
+            if name in self._scalers:
+                self._scalers[name].go_on(seen, time.monotonic())
 
     def put(self, key: bytes, offer: Offer) -> None:
         self._deferred.pop(key, None)

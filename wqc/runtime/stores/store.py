@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from wqc.runtime.stores.job import Job
 
@@ -43,9 +43,13 @@ class Unsure:
 Change = Listed | Changed | Gone | Unsure
 
 
+Kind = Literal["ledger", "absent"]
+"""What is recorded: the finished items, or those of them that no source lists (absences.py)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A piece of a queue's ledger; never changed once it is written."""
+    """A piece of what a queue records; never changed once it is written."""
 
     name: str
     content: bytes
@@ -128,13 +132,13 @@ class JobStore(Protocol):
         """Mark a finished Job done; it goes away in `ttl` seconds. One that is gone already is done too."""
         ...
 
-    async def segments(self, queue: str) -> tuple[Segment, ...]: ...
+    async def segments(self, queue: str, kind: Kind = "ledger") -> tuple[Segment, ...]: ...
 
-    async def add_segment(self, queue: str, segment: Segment) -> None:
+    async def add_segment(self, queue: str, segment: Segment, kind: Kind = "ledger") -> None:
         """One that is there already is left as it is: the name stands for the content."""
         ...
 
-    async def remove_segment(self, queue: str, name: str) -> None: ...
+    async def remove_segment(self, queue: str, name: str, kind: Kind = "ledger") -> None: ...
 
     async def templates(self, queue: str) -> tuple[Template, ...]: ...
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from wqc.contract.names import (
+    ABSENT_LABEL,
     DONE_LABEL,
     LANE_LABEL,
     LEDGER_LABEL,
@@ -42,6 +43,7 @@ from wqc.runtime.stores.store import (
     Changed,
     ForeignJob,
     Gone,
+    Kind,
     Listed,
     QueueFiles,
     Refused,
@@ -51,6 +53,7 @@ from wqc.runtime.stores.store import (
 )
 
 SEGMENT_KEY = "hashes"
+SEGMENT_LABELS: dict[Kind, str] = {"ledger": LEDGER_LABEL, "absent": ABSENT_LABEL}
 TEMPLATE_KEY = "job.yaml"
 CONFLICTS = 5
 """So often a patch is tried again on a Job that changed meanwhile."""
@@ -230,19 +233,19 @@ class KubernetesStore:
             version = found.metadata.resource_version
         raise Refused(f"the Job {job.job} changes all the time")
 
-    async def segments(self, queue: str) -> tuple[Segment, ...]:
+    async def segments(self, queue: str, kind: Kind = "ledger") -> tuple[Segment, ...]:
         names = [queue, *(former for former, heir in self._heirs.items() if heir == queue)]
-        found = await self._mine(f"{LEDGER_LABEL} in ({','.join(names)})")
+        found = await self._mine(f"{SEGMENT_LABELS[kind]} in ({','.join(names)})")
         contents = ((each.metadata.name, (each.binary_data or {}).get(SEGMENT_KEY)) for each in found)
         return tuple(Segment(name, content) for name, content in contents if content is not None)
 
-    async def add_segment(self, queue: str, segment: Segment) -> None:
+    async def add_segment(self, queue: str, segment: Segment, kind: Kind = "ledger") -> None:
         content = base64.b64encode(segment.content).decode()
-        labels = {LEDGER_LABEL: queue}
+        labels = {SEGMENT_LABELS[kind]: queue}
         owner = self._owners[queue]
         await self._maps.keep(segment.name, labels, owner, {"binaryData": {SEGMENT_KEY: content}})
 
-    async def remove_segment(self, queue: str, name: str) -> None:
+    async def remove_segment(self, queue: str, name: str, kind: Kind = "ledger") -> None:
         await self._maps.forget(name)
 
     async def templates(self, queue: str) -> tuple[Template, ...]:

@@ -3,6 +3,7 @@
 STATE/lock                one manager at a time
 STATE/jobs/NAME/          one Job: see JobFolder; it appears whole, by a rename
 STATE/ledger/QUEUE/NAME   a segment of a queue's ledger
+STATE/absent/QUEUE/NAME   a segment of what no source lists of it
 STATE/templates/QUEUE/NAME   a Job template that the queue's Jobs or lanes have
 """
 
@@ -42,6 +43,7 @@ from wqc.runtime.stores.store import (
     Changed,
     ForeignJob,
     Gone,
+    Kind,
     Listed,
     QueueFiles,
     Refused,
@@ -65,7 +67,7 @@ class LocalStore:
         self, state: Path, files: Mapping[str, QueueFiles], stand_ins: StandIns = NO_STAND_INS
     ) -> None:
         self._jobs = (state / "jobs").absolute()
-        self._ledger = (state / "ledger").absolute()
+        self._state = state.absolute()
         self._templates = (state / "templates").absolute()
         self._heirs: dict[str, str] = {}
         """By a queue's former name, its name."""
@@ -154,24 +156,24 @@ class LocalStore:
             self._mind(folder, self._expire(folder))
             self._changes.put_nowait(Changed(replace(job, done=True)))
 
-    async def segments(self, queue: str) -> tuple[Segment, ...]:
+    async def segments(self, queue: str, kind: Kind = "ledger") -> tuple[Segment, ...]:
         formers = [former for former, heir in self._heirs.items() if heir == queue]
         with _refusing("read"):
             return tuple(
                 Segment(path.name, path.read_bytes())
                 for name in (queue, *formers)
-                for path in _files(self._ledger / name)
+                for path in _files(self._state / kind / name)
             )
 
-    async def add_segment(self, queue: str, segment: Segment) -> None:
+    async def add_segment(self, queue: str, segment: Segment, kind: Kind = "ledger") -> None:
         with _refusing("recorded"):
-            (self._ledger / queue).mkdir(parents=True, exist_ok=True)
-            durable.write(self._ledger / queue / segment.name, segment.content)
+            (self._state / kind / queue).mkdir(parents=True, exist_ok=True)
+            durable.write(self._state / kind / queue / segment.name, segment.content)
 
-    async def remove_segment(self, queue: str, name: str) -> None:
+    async def remove_segment(self, queue: str, name: str, kind: Kind = "ledger") -> None:
         with _refusing("recorded"):
             for each in (queue, *self._heirs):
-                (self._ledger / each / name).unlink(missing_ok=True)
+                (self._state / kind / each / name).unlink(missing_ok=True)
 
     async def templates(self, queue: str) -> tuple[Template, ...]:
         with _refusing("read"):

@@ -1,0 +1,165 @@
+"""What a manager goes on with where the one before it stopped (promise 17)."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from runtime.test_large_items import Holding
+from support.localrun import QUICK, queue_files
+from wqc.contract.names import item_hash
+from wqc.runtime.graph.graph import Port
+from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.lanes.arrivals import STEP, Arrivals
+from wqc.runtime.manager import absences
+from wqc.runtime.manager.absences import Absences
+from wqc.runtime.manager.forgetting import Absent
+from wqc.runtime.manager.manager import Manager
+from wqc.runtime.sources.source import Listing
+from wqc.runtime.stores.local.state import LocalStateStore
+from wqc.runtime.stores.local.store import LocalStore
+
+
+class Shared(Holding):
+    """A folder: what is done stays."""
+
+    async def list(self) -> Listing:
+        return Listing(dict.fromkeys(self.data, ""))
+
+
+@asynccontextmanager
+async def running(folder: Path, source: Holding, forget: float = 1e6) -> AsyncIterator[Manager]:
+    workflow = Workflow("again")
+    workflow.queue("work", workflow.source("names"))
+    store = LocalStore(folder, {"work": queue_files("work", "true", keep=0)})
+    periods = replace(QUICK, forget=forget)
+    manager = Manager(workflow, store, LocalStateStore(folder), {Port("names"): source}, periods)
+    run = asyncio.create_task(manager.run())
+    try:
+        async with asyncio.timeout(30):
+            while not manager.status().idle:
+                if run.done():
+                    run.result()
+                await asyncio.sleep(0.02)
+        yield manager
+    finally:
+        run.cancel()
+        await asyncio.gather(run, return_exceptions=True)
+        await store.close()
+
+
+def test_arrivals_are_counted_on_from_where_they_were() -> None:
+    before = Arrivals(60.0, now=0.0)
+    for second in range(1, 3000):
+        before.add(float(second))
+    seen = before.seen(3000.0)
+    assert len(seen.counts) <= 3000 / STEP + 1
+    after = Arrivals(60.0, now=1e9)
+    after.go_on(seen, 1e9)
+    assert after.interval(1e9) == before.interval(3000.0)
+    assert after.interval(1e9) == pytest.approx(1.18, abs=0.05)
+
+
+def test_the_next_manager_knows_how_often_items_arrive(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        source = Shared({"backlog": 0})
+        async with running(tmp_path, source) as manager:
+            source.data |= {f"new {number}": number for number in range(10)}
+            async with asyncio.timeout(30):
+                while manager.status().queues[0].done < 11:
+                    await asyncio.sleep(0.02)
+            interval = manager.status().queues[0].arrival_interval
+            assert interval is not None
+        async with running(tmp_path, source) as manager:
+            after = manager.status().queues[0].arrival_interval
+            assert after is not None
+            assert interval <= after < interval + 3.0
+
+    asyncio.run(scenario())
+
+
+ALL = {f"item {number}": number for number in range(20)}
+
+
+def forgotten(manager: Manager) -> bool:
+    return manager.status().queues[0].done == len(ALL)
+
+
+def test_the_seven_days_go_on(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        period = 4.0
+        loop = asyncio.get_running_loop()
+        source = Shared({**ALL, "gone": 0})
+        async with running(tmp_path, source, period):
+            pass
+        del source.data["gone"]
+        async with running(tmp_path, source, period):
+            # the first period, in which the item was listed, may still be under way
+            await asyncio.sleep(period)
+            begun = loop.time()
+        found: list[float] = []
+        while not found:
+            assert loop.time() < begun + 3 * period
+            async with running(tmp_path, source, period) as manager:
+                await asyncio.sleep(0.7)  # no manager lives for a whole period
+                if forgotten(manager):
+                    found.append(loop.time() - begun)
+        assert found[0] < 2 * period
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("listed", [0, 12])
+def test_a_share_that_is_not_mounted_begins_the_period_anew_for_a_new_manager_too(
+    tmp_path: Path, listed: int
+) -> None:
+    async def scenario() -> None:
+        source = Shared(ALL)
+        async with running(tmp_path, source, 6.0):
+            await asyncio.sleep(3.0)
+        entries = (await LocalStateStore(tmp_path).read()).entries
+        assert json.loads(entries["absent.work"])["listed"] == {"names": len(ALL)}
+        few = Shared(dict(list(ALL.items())[:listed]))
+        async with running(tmp_path, few, 6.0) as manager:
+            await asyncio.sleep(4.0)
+            assert manager.status().queues[0].done == len(ALL), "nothing is forgotten"
+            since = (await LocalStateStore(tmp_path).read()).entries.get("absent.work")
+            assert bool(since) == bool(listed)
+            assert since != entries["absent.work"]
+
+    asyncio.run(scenario())
+
+
+def test_many_absent_items_are_kept_in_segments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(absences, "AT_MOST", 10)
+
+    async def scenario() -> None:
+        store, state = LocalStore(tmp_path, {}), LocalStateStore(tmp_path)
+        keys = {item_hash(str(number), "") for number in range(25)}
+        loop = asyncio.get_running_loop()
+        kept = Absences("again", store, state)
+        await kept.keep("work", Absent(loop.time() - 100.0, set(keys), {"names": 3}))
+        assert len(await store.segments("work", "absent")) == 3
+        for count in (25, 4, 0):
+            found = await Absences("again", store, state).load((await state.read()).entries, "work")
+            assert found
+            assert (len(found.keys), found.listed) == (count, {"names": 3})
+            assert found.keys <= keys
+            assert 100.0 <= loop.time() - found.since < 110.0
+            fewer = set(sorted(keys)[:4]) if count == 25 else set()
+            await kept.keep("work", Absent(found.since, fewer, found.listed))
+        assert await store.segments("work", "absent") == ()
+        await kept.keep("work", None)
+        assert await kept.load((await state.read()).entries, "work") is None
+        # a segment that somebody deleted: the period begins anew
+        await kept.keep("work", Absent(loop.time(), set(keys)))
+        (first, *_) = await store.segments("work", "absent")
+        await store.remove_segment("work", first.name, "absent")
+        assert await kept.load((await state.read()).entries, "work") is None
+        await store.close()
+
+    asyncio.run(scenario())
