@@ -168,6 +168,21 @@ class Kafka:
         finally:
             consumer.close()
 
+    @contextmanager
+    def member(self, topic: str, group: str) -> Iterator[None]:
+        """Another program that reads the topic as a member of the group."""
+        config = {"bootstrap.servers": self.brokers, "group.id": group, "enable.auto.commit": False, **_QUIET}
+        consumer = Consumer(config)
+        try:
+            consumer.subscribe([topic])
+            until = time.monotonic() + 60
+            while not consumer.assignment():
+                assert time.monotonic() < until, self.tail()
+                consumer.poll(0.1)
+            yield
+        finally:
+            consumer.close()
+
     def messages(self, topic: str) -> list[tuple[dict[str, str], bytes | None]]:
         """All that a topic has: headers and body."""
         config = {

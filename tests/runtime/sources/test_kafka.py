@@ -162,6 +162,29 @@ def test_a_carriers_headers_are_the_items_identity(kafka: Kafka) -> None:
     run(work)
 
 
+def test_another_program_in_the_group_is_said(kafka: Kafka) -> None:
+    kafka.create("shared")
+    kafka.send("shared", range(3))
+
+    async def work() -> None:
+        with kafka.member("shared", "w.t"):
+            source = opened(kafka, "shared")
+            for name in (await all_of(source)).versions:
+                await source.done(name)
+            while not (notice := (await all_of(source)).notice):
+                await asyncio.sleep(0.1)
+            assert notice == (
+                "what is done can't be committed: another program is in the group w.t; choose another `group`"
+            )
+        # it has gone
+        while (await all_of(source)).notice:
+            await asyncio.sleep(0.1)
+        await source.close()
+        assert kafka.committed("shared", "w.t") == {0: 3}
+
+    run(work)
+
+
 def test_reading_from_the_end_misses_nothing_that_comes_later(kafka: Kafka) -> None:
     kafka.create("late", 2)
     kafka.send("late", range(4))

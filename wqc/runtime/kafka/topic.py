@@ -68,6 +68,7 @@ class Topic:
         self.config = config
         self._connection = connection
         self._patience = patience
+        self._group = group
         self._errors = Errors()
         self.commit_problem = ""
         common = {**config, "error_cb": self._errors.note}
@@ -165,9 +166,12 @@ class Topic:
 
     def _committed(self, error: KafkaError | None, places: list[TopicPartition]) -> None:
         first = error or next((each.error for each in places if each.error), None)
-        self.commit_problem = (
-            f"what is done can't be committed: {self._connection.words(first)}" if first else ""
-        )
+        self.commit_problem = f"what is done can't be committed: {self._why(first)}" if first else ""
+
+    def _why(self, error: KafkaError) -> str:
+        if error.code() in (KafkaError.UNKNOWN_MEMBER_ID, KafkaError.ILLEGAL_GENERATION):
+            return f"another program is in the group {self._group}; choose another `group`"
+        return self._connection.words(error)
 
     def _trouble(self, error: KafkaException) -> SourceError:
         found: Any = error.args[0]

@@ -276,9 +276,10 @@ class KafkaBroker:
     def _commit(self, topic: Topic) -> None:
         offsets: dict[int, tuple[int, str]] = {}
         now = time.monotonic()
+        failed = bool(topic.commit_problem)
         for number, partition in self._partitions.items():
             reached = partition.progress.commit(self._id)
-            if reached != partition.committed or now >= partition.committed_at + RENEWED:
+            if failed or reached != partition.committed or now >= partition.committed_at + RENEWED:
                 offsets[number] = partition.committed = reached
                 partition.committed_at = now
         if offsets:
