@@ -3,7 +3,8 @@
 usage: .venv/bin/python benchmarks/brokers.py [--items N] [--backlog N] [KIND …]
 
 Items per second through reserve, get and done, without Jobs: by the plain client that does the same, by the
-source in this process, and by its ambassador, asked over HTTP. In turns, so that the ratios are of one run.
+source in this process, and by its ambassador, asked over HTTP. In turns, several times: medians, and the
+median of each turn's ratio.
 Then the ambassador's memory with a thousand messages waiting, and with a million.
 """
 
@@ -36,7 +37,7 @@ BROKERS: Mapping[str, Started] = {
     "rabbitmq": rabbitmq,
     "kafka": kafka,
 }
-ROUNDS = 3
+ROUNDS = 7
 AT_ONCE = 16
 """Items that are asked for, and told of, at a time, as a manager does."""
 FEW = 1000
@@ -60,7 +61,7 @@ async def timed(work: Callable[[], Awaitable[None]]) -> float:
 
 
 def rates(broker: Broker, folder: Path, items: int) -> dict[str, float]:
-    """Items per second, medians."""
+    """Items per second, and the ratio of the source to the plain client."""
     settings = source_settings(folder / "settings", "words", broker.kind, **broker.options)
     seconds: dict[str, list[float]] = {"plain": [], "source": [], "ambassador": []}
 
@@ -87,7 +88,8 @@ def rates(broker: Broker, folder: Path, items: int) -> dict[str, float]:
         seconds["plain"].append(asyncio.run(timed(lambda: broker.plain(items))))
         asyncio.run(source())
         asyncio.run(served())
-    return {name: items / median(several) for name, several in seconds.items()}
+    ratios = (plain / own for plain, own in zip(seconds["plain"], seconds["source"], strict=True))
+    return {name: items / median(several) for name, several in seconds.items()} | {"ratio": median(ratios)}
 
 
 def memory(broker: Broker, folder: Path, backlog: int) -> tuple[float, float]:
@@ -118,7 +120,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=", ".join(BROKERS))
-    parser.add_argument("--items", type=int, default=3000)
+    parser.add_argument("--items", type=int, default=1000)
     parser.add_argument("--backlog", type=int, default=1_000_000)
     arguments = parser.parse_args()
     print(f"{'items/s':14}{'plain':>8}{'source':>8}{'ratio':>7}{'ambassador':>12}", end="")
@@ -127,9 +129,7 @@ def main() -> None:
         with TemporaryDirectory() as place, BROKERS[kind](Path(place)) as broker:
             rate = rates(broker, Path(place), arguments.items)
             few, many = memory(broker, Path(place), arguments.backlog)
-        print(
-            f"{kind:14}{rate['plain']:8.0f}{rate['source']:8.0f}{rate['source'] / rate['plain']:7.2f}", end=""
-        )
+        print(f"{kind:14}{rate['plain']:8.0f}{rate['source']:8.0f}{rate['ratio']:7.2f}", end="")
         print(f"{rate['ambassador']:12.0f}{few:14.1f}{many:14.1f}", flush=True)
 
 
