@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+import yaml
 
 from support.built import Folder, mounts, variables
 
@@ -95,3 +96,11 @@ def test_no_worker_pod_of_a_batch_counts_as_a_queues() -> None:
     labels = job_of("coarse")["spec"]["template"]["metadata"]["labels"]
     assert labels["wqc/batch"] == "b"
     assert "wqc/queue" not in labels
+
+
+def test_its_messages_are_text_unless_the_source_says_otherwise() -> None:
+    batch = "batch b: coarse { from = s, worker = w }\n"
+    for stated, format in (("", "text"), ("format = json", "json")):
+        folder = Folder(HEAD.replace("{\n", f"{{\n{stated}\n", 1) + batch)
+        settings = folder.object("source-s.yaml", "ConfigMap")["data"]["source.yaml"]
+        assert yaml.safe_load(settings)["options"]["format"] == format

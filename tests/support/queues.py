@@ -36,7 +36,12 @@ class RedisList:
 
     @property
     def settings(self) -> dict[str, Any]:
-        options = {"brokers": self.server.address, "key": self.key, "auth": {"env": "REDIS_PASSWORD"}}
+        options = {
+            "brokers": self.server.address,
+            "key": self.key,
+            "format": "text",
+            "auth": {"env": "REDIS_PASSWORD"},
+        }
         return {"source": SOURCE, "kind": "redis_list", "workflow": "w", "options": options}
 
     def put(self, *bodies: str) -> None:
@@ -60,7 +65,12 @@ class RedisStream:
 
     @property
     def settings(self) -> dict[str, Any]:
-        options = {"brokers": self.server.address, "key": self.key, "auth": {"env": "REDIS_PASSWORD"}}
+        options = {
+            "brokers": self.server.address,
+            "key": self.key,
+            "format": "text",
+            "auth": {"env": "REDIS_PASSWORD"},
+        }
         return {"source": SOURCE, "kind": "redis_stream", "workflow": "w", "options": options}
 
     def put(self, *bodies: str) -> None:
@@ -92,6 +102,7 @@ class RabbitQueue:
         options = {
             "brokers": self.server.brokers,
             "queue": self.name,
+            "format": "text",
             "identity": "delivery",
             "management": self.server.management,
             "auth": {"env": "RABBITMQ_URL"},

@@ -15,6 +15,7 @@ COMMANDS = {
     "build": "write a workflow's Kubernetes objects",
     "graph": "show what flows where, and how much of it",
     "run": "run a workflow on this machine, without a cluster",
+    "fill": "put items on the queue that a source reads",
     "status": "say what running workflows do, and what keeps them from it",
     "pause": "let a queue start nothing more",
     "resume": "let a paused queue go on",

@@ -8,11 +8,10 @@ from typing import Any
 import yaml
 
 from wqc.cli.ending import Trouble
+from wqc.cli.settings_here import options_here, source_settings_here
 from wqc.cli.standins import Given, check
 from wqc.contract.names import object_name
 from wqc.contract.pod import PROGRAM
-from wqc.contract.settings import Setting
-from wqc.language.values import Pvc, Secret
 from wqc.model.nodes import Carrier, Queue, Source
 from wqc.model.workflow import Workflow as Model
 from wqc.runtime.carriers import carrier as running_carrier
@@ -20,13 +19,13 @@ from wqc.runtime.carriers.opening import open_carrier
 from wqc.runtime.graph.graph import Port
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.periods import Periods
-from wqc.runtime.settings import read_carrier_settings, read_source_settings
+from wqc.runtime.settings import read_carrier_settings
 from wqc.runtime.sources import source as running
 from wqc.runtime.sources.http import HttpSource
 from wqc.runtime.sources.opening import open_source
 from wqc.runtime.stores.local.jobfolder import JobFolder
 from wqc.runtime.stores.local.script import NotRunnable, script
-from wqc.runtime.stores.local.standins import StandIns, variable
+from wqc.runtime.stores.local.standins import StandIns
 from wqc.runtime.stores.store import QueueFiles
 
 
@@ -55,7 +54,7 @@ def locally(model: Model, built: Mapping[str, str], given: Given, periods: Perio
             raise Trouble(f"queue {name} can't run here: {error}") from None
     workflow = _program(maps[object_name(model.name, "manager")]["manager.py"])
     sources = {
-        port: _source(model, maps, node.name, port.output, given, periods)
+        port: _source(model, node.name, port.output, given, periods)
         for node in workflow.sources.values()
         for port in node.ports()
     }
@@ -107,26 +106,13 @@ def _program(text: str) -> Workflow:
     return workflow
 
 
-def _source(
-    model: Model,
-    maps: Mapping[str, dict[str, str]],
-    name: str,
-    member: str,
-    given: Given,
-    periods: Periods,
-) -> running.Source:
+def _source(model: Model, name: str, member: str, given: Given, periods: Periods) -> running.Source:
     if url := given.sources.get(name):
         return HttpSource(f"{url.rstrip('/')}/{member}" if member else url, periods.request)
     node = model.nodes[name]
     assert isinstance(node, Source)
-    settings = read_source_settings(maps[object_name(model.name, name)]["source.yaml"])
-    if member:
-        options = {**settings.members[member], **_here(node.members[member], given)}
-        settings = replace(settings, members={**settings.members, member: options})
-    else:
-        settings = replace(settings, options={**settings.options, **_here(node.options, given)})
     try:
-        return open_source(settings, member, periods)
+        return open_source(source_settings_here(model.name, node, member, given), member, periods)
     except running.SourceError as error:
         raise Trouble(str(error)) from None
 
@@ -139,20 +125,7 @@ def _carrier(
     settings = read_carrier_settings(maps[object_name(model.name, name)]["carrier.yaml"])
     try:
         return open_carrier(
-            replace(settings, options={**settings.options, **_here(node.options, given)}), periods
+            replace(settings, options={**settings.options, **options_here(node.options, given)}), periods
         )
     except running.SourceError as error:
         raise Trouble(str(error)) from None
-
-
-def _here(options: Mapping[str, Any], given: Given) -> dict[str, Setting]:
-    """The settings that are others on this machine: where a volume and where secrets are."""
-    changed: dict[str, Setting] = {}
-    for option, value in options.items():
-        match value:
-            case Pvc():
-                changed["path"] = str(given.volumes[value.name].absolute() / value.sub_path)
-            case Secret():
-                file = given.secrets.get(f"{value.name}/{value.key}")
-                changed[option] = {"file": str(file)} if file else {"env": variable(value.name, value.key)}
-    return changed

@@ -87,6 +87,7 @@ class _Resolver:
             if node is not None:
                 nodes[node.name] = node
         self.findings += unknown_members(nodes, self._declarations)
+        _read_as_text(nodes)
         declared_workers = {name: worker for name, worker in self._workers.items() if worker is not None}
         return Workflow(
             name=own.name,
@@ -335,6 +336,15 @@ def _batch(given: Declaration, source: StreamRef, worker: Worker) -> Batch:
         place=given.get("place"),
         run=given.get("run", "1"),
     )
+
+
+def _read_as_text(nodes: dict[str, Node]) -> None:
+    """The messages of a batch are text unless their source says otherwise."""
+    for batch in [node for node in nodes.values() if isinstance(node, Batch)]:
+        source = nodes.get(batch.source.node)
+        if isinstance(source, Source) and not source.members:
+            format = source.options.get("format", "text")
+            nodes[source.name] = replace(source, options={**source.options, "format": format})
 
 
 def _options(attributes: Mapping[str, Given]) -> dict[str, Any]:

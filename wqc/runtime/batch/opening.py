@@ -7,11 +7,9 @@ from secrets import token_hex
 from wqc.contract.settings import SourceSettings
 from wqc.runtime.batch.messages import MessageQueue
 from wqc.runtime.periods import Periods
+from wqc.runtime.sources.body import FORMATS
 from wqc.runtime.sources.options import Options
 from wqc.runtime.sources.source import SourceError
-
-FORMAT = "text"
-"""What a batch's messages are unless the source says otherwise."""
 
 
 def open_queue(settings: SourceSettings, periods: Periods) -> tuple[MessageQueue, str]:
@@ -21,7 +19,7 @@ def open_queue(settings: SourceSettings, periods: Periods) -> tuple[MessageQueue
         raise SourceError(f"{settings.source}: a source of kind {settings.kind} has no messages for a batch")
     options = Options(settings.source, settings.options, settings.workflow)
     queue = open_kind(options, periods)
-    format = options.text("format", FORMAT)
+    format = options.word("format", FORMATS)
     options.value("ack")  # a batch acknowledges what is done
     options.none_left()
     return queue, format

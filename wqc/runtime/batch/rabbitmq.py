@@ -1,25 +1,22 @@
 """The messages of a RabbitMQ queue, taken one by one: none waits in this pod for another to be done."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-import aio_pika
 from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractIncomingMessage, HeadersType
-from aio_pika.exceptions import (
-    AMQPError,
-    ChannelInvalidStateError,
-    ChannelNotFoundEntity,
-)
-from aiormq.abc import FieldTable
+from aio_pika.exceptions import AMQPError, ChannelInvalidStateError, ChannelPreconditionFailed
 
 from wqc.runtime.batch.management import Management
 from wqc.runtime.batch.messages import Failure, Lost, Message
 from wqc.runtime.rabbitmq.connection import Connection
+from wqc.runtime.rabbitmq.publishing import persistent, publish
 from wqc.runtime.sources.source import SourceError
 
-COUNTING: FieldTable = {"x-queue-type": "quorum"}
-"""Such a queue knows how often it has delivered a message."""
+_LATE = (
+    "it was held for longer than the broker's consumer_timeout, and is delivered again: "
+    "have that be longer than the work takes"
+)
 
 
 class RabbitQueue:
@@ -35,6 +32,7 @@ class RabbitQueue:
         self._timeout = timeout
         self._connection: AbstractConnection | None = None
         self._channel: AbstractChannel | None = None
+        self._late = False
 
     async def open(self) -> None:
         with self._where.told(self._name):
@@ -54,7 +52,7 @@ class RabbitQueue:
     async def fail(self, message: Message, failure: Failure) -> None:
         taken: AbstractIncomingMessage = message.receipt
         with self._lost():
-            if taken.channel.is_closed:
+            if self._connection is None or taken.channel.is_closed:
                 raise ChannelInvalidStateError("the connection was closed")
             headers: HeadersType = {
                 **taken.headers,
@@ -62,8 +60,9 @@ class RabbitQueue:
                 "wqc-attempts": failure.attempts,
                 "wqc-message": failure.message,
             }
-            copy = _persistent(taken.body, taken.message_id, taken.content_type, headers)
-            await self._publish(f"{self._name}.failed", [copy], create=True)
+            copy = persistent(taken.body, taken.message_id, taken.content_type, headers)
+            failed = f"{self._name}.failed"
+            await publish(self._connection, failed, [copy], create=True, timeout=self._timeout)
             await self._settle(taken)
 
     async def give_back(self, message: Message) -> None:
@@ -74,11 +73,6 @@ class RabbitQueue:
         if self._management is None:
             raise SourceError("RabbitMQ says in its management API alone how many messages are worked on")
         return await self._management.remaining(self._name)
-
-    async def put(self, bodies: Sequence[bytes], *, create: bool) -> None:
-        """Messages for others to take, on the broker's disk once this returns."""
-        with self._where.told(self._name):
-            await self._publish(self._name, [_persistent(body) for body in bodies], create=create)
 
     async def close(self) -> None:
         connection, self._connection, self._channel = self._connection, None, None
@@ -92,6 +86,7 @@ class RabbitQueue:
             await self.close()
             self._connection = await self._where.open(f"wqc {self._owner}", self._timeout)
             self._channel = await self._connection.channel()
+            self._channel.close_callbacks.add(self._closed)
             await self._channel.declare_queue(self._name, passive=True, timeout=self._timeout)
         return self._channel
 
@@ -100,22 +95,6 @@ class RabbitQueue:
         # the broker confirms no acknowledgement; but what comes after it on the channel, it answers
         await taken.channel.basic_qos(prefetch_count=1, timeout=self._timeout)
 
-    async def _publish(self, queue: str, messages: Sequence[aio_pika.Message], *, create: bool) -> None:
-        """On a channel of its own: a queue that isn't there closes it, and with it what was taken is lost."""
-        if self._connection is None or self._connection.is_closed:
-            await self.close()
-            self._connection = await self._where.open(f"wqc {self._owner}", self._timeout)
-        try:
-            async with self._connection.channel() as channel:
-                await channel.declare_queue(queue, passive=True, timeout=self._timeout)
-        except ChannelNotFoundEntity:
-            if not create:
-                raise
-        async with self._connection.channel() as channel:
-            await channel.declare_queue(queue, passive=not create, durable=True, arguments=COUNTING)
-            for message in messages:
-                await channel.default_exchange.publish(message, queue, timeout=self._timeout)
-
     @contextmanager
     def _lost(self) -> Iterator[None]:
         """What the client raises, of a message that was taken: the broker delivers it again."""
@@ -123,22 +102,13 @@ class RabbitQueue:
             with self._where.told(self._name):
                 yield
         except SourceError as error:
-            raise Lost(str(error)) from None
+            raise Lost(_LATE if self._late else str(error)) from None
+
+    def _closed(self, channel: object, error: BaseException | None) -> None:
+        self._late = isinstance(error, ChannelPreconditionFailed) and "timed out" in str(error)
 
 
 def _deliveries(message: AbstractIncomingMessage) -> int:
     """A quorum queue counts those before; others only say whether there were any."""
     before = message.headers.get("x-delivery-count")
     return before + 1 if isinstance(before, int) else 0
-
-
-def _persistent(
-    body: bytes,
-    message_id: str | None = None,
-    content_type: str | None = None,
-    headers: HeadersType | None = None,
-) -> aio_pika.Message:
-    mode = aio_pika.DeliveryMode.PERSISTENT
-    return aio_pika.Message(
-        body, message_id=message_id, content_type=content_type, headers=headers, delivery_mode=mode
-    )
