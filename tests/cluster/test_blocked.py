@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from cluster.client import Client
+from cluster.deployed import item_of
 from cluster.test_manager import PERIODS, Crash
 from wqc.runtime.stores.kubernetes.transport import Transport
 from wqc.runtime.stores.kubernetes.warnings import last_warning
@@ -61,6 +63,47 @@ def until_over(deployed: Crash, count: int) -> None:
         time.sleep(0.3)
     identities = [json.loads(job["metadata"]["annotations"]["wqc/item"]) for job in deployed.jobs()]
     assert [(each["attempt"], each["failures"]) for each in identities] == [(1, 0)] * 2 * count
+
+
+def template_of(deployed: Crash) -> dict[str, Any]:
+    found = deployed.client.request("GET", f"{deployed.core}/configmaps/crash-first")
+    template: dict[str, Any] = yaml.safe_load(found.body["data"]["job.yaml"])
+    return template
+
+
+def put(deployed: Crash, key: str, value: Any) -> None:
+    """Into the ConfigMap of the queue `first`."""
+    path = f"{deployed.core}/configmaps/crash-first"
+    patch = {"data": {key: yaml.safe_dump(value)}}
+    assert deployed.client.request("PATCH", path, patch).status == 200
+
+
+@pytest.mark.parametrize("key", ["job.yaml", "settings.yaml"])
+def test_a_template_or_a_lane_that_is_mended(simulated_cluster: Client, tmp_path: Path, key: str) -> None:
+    """What waits for what isn't there any more to be had is tried anew, and counts as no attempt."""
+    deployed = Crash(simulated_cluster, f"mended-{key[0]}", tmp_path, ["a", "b", "c"])
+    nowhere = {"test/place": "nowhere"}
+    template = template_of(deployed)
+    lane: dict[str, Any] = {"name": "", "parallelism": {"min": 2, "max": 2}}
+    settings = {"queue": "first", "lanes": [lane], "result": "required"}
+    if key == "job.yaml":
+        template["spec"]["template"]["spec"]["nodeSelector"] = nowhere
+    else:
+        settings["lanes"] = [lane | {"node_selector": nowhere}]
+    put(deployed, "settings.yaml", settings)
+    put(deployed, "job.yaml", template)
+    with managed(deployed):
+        until_blocked(deployed, "no node takes its pod")
+        assert {item_of(job)["attempt"] for job in deployed.jobs()} == {1}
+    template["spec"]["template"]["spec"].pop("nodeSelector", None)
+    put(deployed, "settings.yaml", settings | {"lanes": [lane]})
+    put(deployed, "job.yaml", template)
+    with managed(deployed):
+        deployed.wait("all is done", lambda: len(deployed.recorded("second")) == 3, SECONDS)
+        deployed.wait("nothing is in the way", lambda: not blocked(deployed))
+    first = [item_of(job) for job in deployed.jobs() if job["metadata"]["labels"]["wqc/queue"] == "first"]
+    assert {each["failures"] for each in first} == {0}
+    assert max(each["attempt"] for each in first) == 2
 
 
 def test_a_quota_of_pods(simulated_cluster: Client, tmp_path: Path) -> None:

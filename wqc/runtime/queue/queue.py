@@ -97,6 +97,8 @@ class Queue:
             self._load_item,
             self._wake.set,
         )
+        self._given_up: set[str] = set()
+        """Jobs that will end without ever having started."""
         self._ledger_loaded = False
         self._paused = False
         self._rate = Rate()
@@ -283,6 +285,8 @@ class Queue:
         if self._recorder.pause.over:
             for attempts in await self._overdue.supersede():
                 self._judge.judge(attempts)
+        if self._recorder.pause.over:
+            await self._give_up_mended()
         if self._templates.older and self._recorder.pause.over:
             running = {each.latest.template for each in self._book.at("active")}
             await self._templates.forget_unused(running | self._rollout.used)
@@ -293,6 +297,14 @@ class Queue:
                     self._book.move(attempts, "over")
                 else:
                     self._judge.retry_later(attempts, "a later attempt's Job was deleted", 1)
+
+    async def _give_up_mended(self) -> None:
+        """What waits for what was misspelt, say, is tried anew once that is mended. Raises Refused."""
+        for attempts in self._book.at("active"):
+            job = attempts.latest
+            if job.job not in self._given_up and self._starter.is_mended(job):
+                await self._store.give_up(job)
+                self._given_up.add(job.job)
 
     async def _data_of(self, attempts: Attempts) -> str | None:
         """Of a finished Job's item, where it isn't with the Job. Raises Refused."""

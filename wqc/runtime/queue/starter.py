@@ -225,6 +225,16 @@ class Starter:
         """The lane that a Job's item belongs to; the first one if its own was taken out of the workflow."""
         return self._lanes.get(job.lane) or self._settings.lanes[0]
 
+    def is_mended(self, job: Job) -> bool:
+        """It can't start, and what it is made from isn't what its lane's next attempt is made from."""
+        if not job.hindrance or job.running:
+            return False
+        lane = self.lane(job)
+        digest = self._rollout.template(lane.name)
+        selector = self._templates[digest]["spec"]["template"]["spec"].get("nodeSelector") or {}
+        wanted = tuple(sorted((selector | lane.node_selector).items()))
+        return (job.template, job.node_selector) != (digest, wanted)
+
     async def _begin(self, key: bytes, offer: Offer, lane: Lane) -> None:
         try:
             text = await offer.text()

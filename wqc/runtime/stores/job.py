@@ -48,6 +48,8 @@ class Job:
     """What the worker wrote to WORK_RESULT_FILE, or the end of its output if it failed; None: not known."""
     template: str = ""
     """Which template it is made from."""
+    node_selector: tuple[tuple[str, str], ...] = ()
+    """Which nodes it may run on, as pairs in order."""
     reason: str = ""
     """Why it failed or was lost, for people."""
     content: Content = "here"

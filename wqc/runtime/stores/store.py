@@ -128,6 +128,10 @@ class JobStore(Protocol):
         """Mark an active Job whose node is lost: the next attempt may start. One that is gone is left."""
         ...
 
+    async def give_up(self, job: Job) -> None:
+        """End an attempt that never started; it is lost. One that is gone is left."""
+        ...
+
     async def finish(self, job: Job, ttl: float) -> None:
         """Mark a finished Job done; it goes away in `ttl` seconds. One that is gone already is done too."""
         ...

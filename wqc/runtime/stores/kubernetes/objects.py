@@ -38,8 +38,13 @@ class JobStatus(msgspec.Struct, rename="camel"):
     completion_time: datetime | None = None
 
 
+class PodSpec(msgspec.Struct, rename="camel"):
+    node_selector: dict[str, str] | None = None
+
+
 class PodTemplate(msgspec.Struct):
     metadata: Metadata = msgspec.field(default_factory=Metadata)
+    spec: PodSpec = msgspec.field(default_factory=PodSpec)
 
 
 class JobSpec(msgspec.Struct):

@@ -113,6 +113,7 @@ def read_job(found: JobObject, last: Ending | None, is_apart: bool = False) -> J
         exit_code=exit_code,
         message=message,
         template=labels.get(TEMPLATE_LABEL, ""),
+        node_selector=tuple(sorted((found.spec.template.spec.node_selector or {}).items())),
         reason=reason,
         held=held is not None,
         done=DONE_LABEL in labels,

@@ -4,7 +4,7 @@ import asyncio
 import base64
 import math
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -199,7 +199,11 @@ class KubernetesStore:
             raise ForeignJob(f"the Job {job} doesn't say which item it is for") from None
 
     async def supersede(self, job: Job) -> None:
-        await self._mark(job, SUPERSEDED_LABEL, dict)
+        await self._change_job(job, {SUPERSEDED_LABEL: "true"}, dict)
+
+    async def give_up(self, job: Job) -> None:
+        """The Job's own deadline ends it, whether it has a pod or not."""
+        await self._change_job(job, {}, lambda: {"spec": {"activeDeadlineSeconds": 1}})
 
     async def finish(self, job: Job, ttl: float) -> None:
         finished = job.finished or time.time()
@@ -210,14 +214,16 @@ class KubernetesStore:
                 return {"spec": {"completions": 0, "ttlSecondsAfterFinished": math.ceil(ttl)}}
             return {"spec": {"ttlSecondsAfterFinished": math.ceil(max(0.0, time.time() - finished) + ttl)}}
 
-        await self._mark(job, DONE_LABEL, spec)
+        await self._change_job(job, {DONE_LABEL: "true"}, spec)
 
-    async def _mark(self, job: Job, label: str, more: Callable[[], dict[str, Any]]) -> None:
+    async def _change_job(
+        self, job: Job, labels: Mapping[str, str], more: Callable[[], dict[str, Any]]
+    ) -> None:
         """Label a Job, and change what `more` says; one that is gone is left."""
         version = job.resource_version
         path = f"{self._jobs_path}/{job.job}"
         for _ in range(CONFLICTS):
-            patch = {"metadata": {"labels": {label: "true"}, "resourceVersion": version}} | more()
+            patch = {"metadata": {"labels": dict(labels), "resourceVersion": version}} | more()
             with refusing():
                 try:
                     await self._write("PATCH", path, body=patch, content_type=MERGE_PATCH)

@@ -148,6 +148,9 @@ class LocalStore:
                 durable.write(folder.superseded, b"")
             self._changes.put_nowait(Changed(replace(job, superseded=True)))
 
+    async def give_up(self, job: Job) -> None:
+        """Processes start at once or not at all: nothing here is ever in the way of one."""
+
     async def finish(self, job: Job, ttl: float) -> None:
         folder = JobFolder(self._jobs / job.job)
         if folder.path.exists():
