@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from support.command import wqc
 from support.kafka import Kafka, kafka_server
 from support.localrun import recorded
 
@@ -93,3 +94,30 @@ def test_every_photo_once_while_broker_and_managers_die(tmp_path: Path) -> None:
         found = recorded(tmp_path / "state" / workflow, node)
         assert len(found) == PHOTOS
         assert set(found.values()) == {1}
+
+
+def test_a_carrier_says_how_far_it_is(tmp_path: Path) -> None:
+    for folder in ("uploads", "site"):
+        (tmp_path / folder).mkdir()
+    photo(tmp_path, 1)
+    with kafka_server(tmp_path / "kafka") as kafka:
+        options = ["--param", "replicas=1", "--until-empty"]
+        assert start(tmp_path, "pubsub_upload", kafka, *options).wait(120) == 0, logs(tmp_path)
+        kafka.kill()
+        said = (tmp_path / "pubsub_upload.log").read_text().splitlines()
+        assert said[-2:] == [
+            "described: 0 waiting, 0 running, 1 done, 0 failed",
+            "photos: 0 waiting, 1 published",
+        ]
+        shown = wqc("status", "--state=state", folder=tmp_path)
+        (row,) = [line.split() for line in shown.out.splitlines() if line.startswith("photos")]
+        assert row[:3] == ["photos", "0", "1"]
+        photo(tmp_path, 2)
+        running = start(tmp_path, "pubsub_upload", kafka, *options)
+        until = time.monotonic() + 60
+        while "can't be reached" not in wqc("status", "--state=state", folder=tmp_path).out:
+            assert time.monotonic() < until, logs(tmp_path)
+            time.sleep(0.2)
+        kafka.start()
+        assert running.wait(120) == 0, logs(tmp_path)
+        assert len(kafka.messages("photos")) == 2

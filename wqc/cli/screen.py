@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections.abc import Iterator
 from typing import TextIO
 
 from wqc.cli.livetable import one_line, table
@@ -9,7 +10,7 @@ from wqc.runtime.logs import LOGGER
 from wqc.runtime.manager.status import Status
 
 QUIET = 10.0
-"""Seconds between two lines about a queue where there is no terminal."""
+"""Seconds between two lines about a queue or carrier where there is no terminal."""
 
 
 class Notices(logging.Handler):
@@ -21,7 +22,7 @@ class Notices(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         facts = getattr(record, "facts", {})
-        who = facts.get("queue") or facts.get("source") or facts.get("node")
+        who = next((facts[key] for key in ("queue", "source", "carrier", "node") if key in facts), None)
         item = f" {one_line(str(facts['item']))}" if "item" in facts else ""
         reason = f": {one_line(str(facts['reason']))}" if "reason" in facts else ""
         self.lines.append(f"{f'{who}: ' if who else ''}{record.getMessage()}{item}{reason}")
@@ -57,12 +58,16 @@ class Screen:
 
     def _report(self, status: Status, last: bool) -> None:
         now = time.monotonic()
-        for queue in status.queues:
-            line = (
-                f"{queue.queue}: {queue.waiting} waiting, {queue.running} running, "
-                f"{queue.done} done, {queue.failed} failed"
-            )
-            at, before = self._said.get(queue.queue, (now - QUIET, ""))
+        for node, line in _lines(status):
+            at, before = self._said.get(node, (now - QUIET, ""))
             if last or (line != before and now - at >= QUIET):
-                print(line, file=self._stream)
-                self._said[queue.queue] = (now, line)
+                print(f"{node}: {line}", file=self._stream)
+                self._said[node] = (now, line)
+
+
+def _lines(status: Status) -> Iterator[tuple[str, str]]:
+    for queue in status.queues:
+        counts = f"{queue.waiting} waiting, {queue.running} running, {queue.done} done, {queue.failed} failed"
+        yield queue.queue, counts
+    for carrier in status.carriers:
+        yield carrier.carrier, f"{carrier.waiting} waiting, {carrier.done} published"
