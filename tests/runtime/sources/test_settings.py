@@ -1,6 +1,8 @@
 """What the compiler writes for a source is what opens one."""
 
 import dataclasses
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -142,3 +144,25 @@ def test_a_credential_that_is_renewed(tmp_path: Path) -> None:
     file.unlink()
     with pytest.raises(SourceError, match=r"rows: .*token can't be read: No such file"):
         credential()
+
+
+def test_a_name_without_a_password_is_refused() -> None:
+    settings = SourceSettings("jobs", "redis_list", {"brokers": "redis:6379", "key": "k", "username": "us"})
+    with pytest.raises(SourceError, match="jobs: `username` needs `auth`, its password"):
+        opened(settings)
+
+
+def test_a_client_is_loaded_only_for_its_own_kind() -> None:
+    """Each takes megabytes of an ambassador's memory."""
+    clients = ("aio_pika", "confluent_kafka", "minio", "redis")
+    code = f"""
+import sys
+from wqc.contract.settings import SourceSettings
+from wqc.runtime.periods import Periods
+from wqc.runtime.sources.opening import open_source
+print([name for name in {clients} if name in sys.modules])
+open_source(SourceSettings("a", "redis_list", {{"brokers": "b:1", "key": "k"}}), "", Periods())
+print([name for name in {clients} if name in sys.modules])
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines() in (["[]", "[]"], ["[]", "['redis']"])

@@ -90,10 +90,13 @@ class Connection:
 def connection(options: Options) -> Connection:
     """Raises SourceError for options that can't be."""
     tls = options.value("tls", False)
+    username, password = options.text("username", ""), options.secret("auth")
+    if username and not password:
+        raise SourceError(f"{options.name}: `username` needs `auth`, its password")
     return Connection(
         options.text("brokers"),
-        options.text("username", ""),
-        options.secret("auth"),
+        username,
+        password,
         tls is not False,
         None if isinstance(tls, bool) else options.secret("tls"),
     )

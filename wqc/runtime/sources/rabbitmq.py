@@ -183,13 +183,15 @@ class RabbitQueue:
             await self._disconnect()
             self._connection = await self._where.open(f"wqc {self._owner}", self._timeout)
             opened = await self._connection.channel()
-            opened.close_callbacks.add(self._closed)
-            self._channel = await opened.get_underlay_channel()
+            channel = self._channel = await opened.get_underlay_channel()
+            opened.close_callbacks.add(lambda _, error: self._closed(channel, error))
         return self._channel
 
-    def _closed(self, channel: object, error: BaseException | None) -> None:
+    def _closed(self, channel: "AbstractChannel", error: BaseException | None) -> None:
         from aio_pika.exceptions import ChannelPreconditionFailed
 
+        if channel is not self._channel:
+            return  # an earlier one
         if isinstance(error, ChannelPreconditionFailed) and "timed out" in str(error):
             self._notices.say(
                 f"{self._count()} messages of {self._queue} are delivered again, as one was held for longer "
