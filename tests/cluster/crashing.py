@@ -134,6 +134,8 @@ class Run:
         core = f"/api/v1/namespaces/{self._namespace}"
         while self._client.request("GET", f"{core}/serviceaccounts/default").status != 200:
             time.sleep(0.05)
+        own = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "crash-manager"}}
+        assert self._client.create(own | {"data": {"manager.py": MANAGER}}, self._namespace).status == 201
         for queue, result in (("first", RESULT), ("second", "")):
             wanted: dict[str, Any] = {"result": "required"} if result else {}
             files = queue_files(queue, "true", at_once=8, poison=[65], retries=3, **wanted)

@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ import yaml
 
 from cluster.client import Client
 from cluster.control_plane import free_port
+from wqc.contract.names import MANAGER, object_name
 from wqc.runtime.queue.ledger import read_segment
 from wqc.runtime.stores.store import Segment
 
@@ -39,7 +41,9 @@ class Deployed:
         client.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
         while client.request("GET", f"{self.core}/serviceaccounts/default").status != 200:
             time.sleep(0.05)
-        for name, data in maps.items():
+        (workflow,) = re.findall(r'Workflow\("(\w+)"\)', program)
+        own = {object_name(workflow, MANAGER): {"manager.py": program}}
+        for name, data in {**own, **maps}.items():
             config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
             client.create(config_map, namespace)
         for path, text in settings.items():

@@ -185,10 +185,19 @@ class Managed:
     def blocked(self, queue: str) -> str:
         return str(self.status(queue).get("blocked", ""))
 
-    def events(self, queue: str) -> list[tuple[str, str]]:
-        """Reasons and messages of those about the queue, as they came."""
-        name = object_name(self.workflow, queue)
-        selector = f"involvedObject.kind=ConfigMap,involvedObject.name={name}"
+    def notice(self, queue: str) -> str:
+        return str(self.status(queue).get("notice", ""))
+
+    def events(self, node: str) -> list[tuple[str, str]]:
+        """Reasons and messages of those about a queue or, of the node `manager`, a source; as they came."""
+        name = object_name(self.workflow, node)
+        return self._events(f"involvedObject.kind=ConfigMap,involvedObject.name={name}")
+
+    def warnings(self) -> list[tuple[str, str]]:
+        """Of all that the manager says."""
+        return self._events("involvedObject.kind=ConfigMap,type=Warning")
+
+    def _events(self, selector: str) -> list[tuple[str, str]]:
         found = self.listed(f"{self.core}/events", fieldSelector=selector)
         found.sort(key=lambda each: (each["lastTimestamp"], each["reason"]))
         return [(each["reason"], each["message"]) for each in found]

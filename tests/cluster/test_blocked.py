@@ -121,7 +121,8 @@ def test_a_quota_of_pods(simulated_cluster: Client, tmp_path: Path) -> None:
             time.sleep(0.3)
     events = announced(deployed)
     assert [reason for reason, _ in events] == ["Blocked", "GoesOn"], "none of single items"
-    assert events[0][1].startswith("first is blocked: FailedCreate: Error creating: its pod is forbidden")
+    why = "FailedCreate: Error creating: its pod is forbidden: exceeded quota: few"
+    assert events[0][1].startswith((f"first is blocked: a: {why}", f"first is blocked: b: {why}"))
 
 
 def test_pod_security(simulated_cluster: Client, tmp_path: Path) -> None:

@@ -202,3 +202,29 @@ def test_of_two_managers_that_think_they_are_alone_one_gives_way(
         workflow.until("all is done", lambda: is_over(workflow))
         assert workflow.attempts("first") == Counter(NAMES)
         books_balance(workflow)
+
+
+@pytest.mark.parametrize("manager", ["runs", "is down"])
+def test_a_configmap_that_is_deleted_by_hand(simulated_cluster: Client, tmp_path: Path, manager: str) -> None:
+    """Its Jobs and its record go with it; the next apply makes it anew, and what is listed is done again."""
+    text = workflow_of("0s")
+    namespace = f"hand-map-{manager.split()[-1]}"
+    with Managed(simulated_cluster, "hand", namespace, tmp_path, text, "owner=1") as workflow:
+        workflow.start()
+        workflow.until("all is done", lambda: is_over(workflow))
+        if manager == "is down":
+            workflow.stop()
+        before = uids(workflow)
+        assert workflow.client.request("DELETE", f"{workflow.core}/configmaps/hand-first").status == 200
+        workflow.until("its Jobs are gone", lambda: before.isdisjoint(uids(workflow)))
+        if manager == "runs":
+            workflow.until("it says so", lambda: "ConfigMap was deleted" in workflow.notice("first"))
+            assert "apply what wqc built again" in workflow.notice("first")
+        workflow.apply(text)
+        if manager == "is down":
+            workflow.start()
+        workflow.until("it says so", lambda: "items that its source still lists" in workflow.notice("first"))
+        workflow.until("all is worked on again", lambda: workflow.is_done("first", NAMES))
+        assert before.isdisjoint(uids(workflow))
+        books_balance(workflow)
+        assert workflow.notice("second") == ""

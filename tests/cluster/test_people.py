@@ -58,5 +58,9 @@ def test_a_queue_is_paused_and_its_failed_items_are_retried_and_discarded(
         manager.wait(timeout=10)
     state = simulated_cluster.request("GET", f"{deployed.core}/configmaps/crash-state").body["metadata"]
     assert state["labels"] == {"wqc/workflow": "crash"}
-    assert {owner["name"] for owner in state["ownerReferences"]} == {"crash-first", "crash-second"}
+    assert {owner["name"] for owner in state["ownerReferences"]} == {
+        "crash-first",
+        "crash-second",
+        "crash-manager",
+    }
     assert ask("status").out.startswith("crash: no manager runs; this is from ")

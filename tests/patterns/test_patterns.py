@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,6 +46,24 @@ def test_filter_keeps_rejects_and_fails() -> None:
 def test_filter_fails_an_item_on_which_the_condition_gives_no_boolean() -> None:
     verdict = Filter(compile_expression("item.data.size")).route(film(size=3))
     assert verdict == Failed("where: `item.data.size` gives neither true nor false, but int")
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a\0b", {}),
+        ("a", {"size": "x\0y"}),
+        ("a", {"x\0y": 1}),
+        ("a", {"deep": [{"down": "\ud800"}]}),
+    ],
+)
+def test_a_text_that_conditions_would_see_only_the_beginning_of_fails_its_item(
+    name: str, data: dict[str, Any]
+) -> None:
+    verdict = Filter(compile_expression("item.name == 'a' || item.data.size == 'x'")).route(
+        Item(name, "", data)
+    )
+    assert verdict == Failed("where: it has a text that no condition can read: NUL, or half a character")
 
 
 def splitter(drop: bool = False) -> Splitter:

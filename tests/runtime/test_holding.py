@@ -16,7 +16,7 @@ from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.manager import Manager
 from wqc.runtime.manager.requests import Action, Request, new_request, requests
 from wqc.runtime.manager.status import Status
-from wqc.runtime.queue import holder
+from wqc.runtime.queue.queue import holder
 from wqc.runtime.sources.source import Listing, NoSuchItem
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore

@@ -78,6 +78,18 @@ def test_a_success_without_its_pod_has_none() -> None:
         ),
         (pod({"waiting": {}}, reason="DeadlineExceeded"), "lost", None, "it never ran: DeadlineExceeded"),
         (pod(ended(137), reason="Evicted"), "lost", 137, "its node ended it: Evicted"),
+        (
+            pod(ended(128, "no sh in $PATH", "StartError")),
+            "lost",
+            None,
+            "it never ran: container worker: StartError: no sh in $PATH",
+        ),
+        (
+            pod(ended(128, "no sh in $PATH", "StartError"), init=ended(0)),
+            "lost",
+            None,
+            "it never ran: container worker: StartError: no sh in $PATH",
+        ),
         (None, "lost", None, "its pod is gone: R"),
     ],
 )

@@ -16,9 +16,9 @@ def table(status: Status) -> list[str]:
 
 
 def problems(status: Status) -> list[tuple[str, str]]:
-    """Who can't go on, and why."""
+    """Who can't go on, or lost something, and why."""
     found = [(each.source, each.problem) for each in status.sources if each.problem]
-    found += [(each.queue, each.blocked) for each in status.queues if each.blocked]
+    found += [(each.queue, why) for each in status.queues for why in (each.blocked, each.notice) if why]
     found += [(each.node, each.blocked) for each in status.nodes if each.blocked]
     found += [(each.carrier, each.blocked) for each in status.carriers if each.blocked]
     return found

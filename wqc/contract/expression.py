@@ -67,6 +67,8 @@ class Expression:
             bound |= {f"item.data.{field}": known[field] for field, _ in self._fields if field in known}
         else:
             bound["item.data"] = data
+        if any(map(_is_cut, bound.values())):
+            raise EvaluationFailed("it has a text that no condition can read: NUL, or half a character")
         bound |= {f"param.{param}": value for param, value in self._params}
         try:
             value = self._compiled.eval(data=bound)
@@ -75,6 +77,23 @@ class Expression:
         if value.type() == cel.Type.ERROR:
             raise EvaluationFailed(str(value.value()))
         return value.plain_value()
+
+
+def _is_cut(value: object) -> bool:
+    """The library sees a text up to its first NUL only, and none that UTF-8 can't carry."""
+    if isinstance(value, str):
+        return "\0" in value or not (value.isascii() or _is_utf8(value))
+    if isinstance(value, dict):
+        return any(map(_is_cut, value)) or any(map(_is_cut, value.values()))
+    return isinstance(value, list) and any(map(_is_cut, value))
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @lru_cache(maxsize=4096)

@@ -15,6 +15,8 @@ CONFIG_MAP_BYTES = 1024 * 1024
 RESULT_BYTES = 4095
 """A termination message keeps its last 4096 bytes, silently; so a result must be shorter."""
 
+NAME_LENGTH = 16_384
+"""Characters of an item's name, and of its version: a Job says both, in any encoding."""
 ITEM_FIELDS = 50
 """How many top-level scalars of an item's data get a file of their own."""
 

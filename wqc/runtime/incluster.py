@@ -17,6 +17,7 @@ from wqc.runtime.graph.graph import Port
 from wqc.runtime.graph.workflow import SourceNode, Workflow
 from wqc.runtime.httpserver import HttpServer
 from wqc.runtime.logs import log, log_as_json
+from wqc.runtime.manager.lineage import OwnerGone
 from wqc.runtime.manager.manager import Manager
 from wqc.runtime.manager.probes import Probes
 from wqc.runtime.periods import Periods, periods_from
@@ -31,14 +32,14 @@ from wqc.runtime.stores.kubernetes.store import KubernetesStore
 
 
 def run_in_cluster(workflow: Workflow) -> int:
-    """The exit code: 0 when told to stop, 1 if another manager took over, 2 if it is wrongly configured."""
+    """The exit code: 0 when told to stop, 1 if it has to start anew, 2 if it is wrongly configured."""
     log_as_json()
     try:
         asyncio.run(_run(workflow))
     except (NoCluster, LookupError, ValueError, SourceError) as error:
         log(logging.ERROR, str(error), workflow=workflow.name)
         return 2
-    except LeaseLost as error:
+    except (LeaseLost, OwnerGone) as error:
         log(logging.ERROR, str(error), workflow=workflow.name)
         return 1
     return 0
@@ -89,9 +90,9 @@ async def _run(workflow: Workflow) -> None:
 
 
 async def _alone(lease: Lease, managing: Manager) -> None:
-    """Run the manager while it holds the lease. Raises LeaseLost, and what the manager raises."""
+    """Run the manager while it holds the lease. Raises LeaseLost, OwnerGone, and what the manager raises."""
     await lease.acquire()
-    tasks = [asyncio.create_task(managing.run()), asyncio.create_task(lease.keep())]
+    tasks = [asyncio.create_task(each) for each in (managing.run(), managing.guard(), lease.keep())]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:

@@ -31,6 +31,10 @@ class Periods:
     """Between two looks at a repository, which is somebody else's server."""
     patience: float = 10.0
     """How long a Job may have no running container before its Events are asked why."""
+    owner: float = 30.0
+    """Between two looks at whether the queues' ConfigMaps are still there."""
+    lost: float = 86400.0
+    """How long it is said that one of them was lost."""
     announce: float = 60.0
     """Between two Events of a queue that stays blocked."""
     lost_node: float = 300.0

@@ -1,14 +1,14 @@
-"""Tells those who look at the cluster what is blocked, and when it goes on; never of single items."""
+"""Tells those who look at the cluster what is blocked or has failed items, and when it goes on."""
 
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from wqc.runtime.logs import log
-from wqc.runtime.manager.status import Status
-from wqc.runtime.stores.store import JobStore, Refused
+from wqc.runtime.manager.status import Failure, Status
+from wqc.runtime.stores.store import Announcement, JobStore, Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,22 +17,59 @@ class _Told:
     at: float = float("-inf")
 
 
+@dataclass(frozen=True, slots=True)
+class _State:
+    """Something about a node that is well or isn't: then `problem` says why."""
+
+    node: str
+    problem: str
+    ill: str
+    well: str
+    relief: str
+
+    def announcement(self) -> Announcement:
+        if self.problem:
+            return Announcement(self.ill, self.problem, is_warning=True)
+        return Announcement(self.well, self.relief, is_warning=False)
+
+
 async def announce(store: JobStore, status: Callable[[], Status], look: float, least: float) -> None:
-    """`look`: seconds between two looks. `least`: between two words on a queue that stays blocked."""
-    told: dict[str, _Told] = {}
+    """`look`: seconds between two looks. `least`: between two words on what stays ill."""
+    told: dict[tuple[str, str], _Told] = {}
     while True:
-        now = status()
-        known = [(queue.queue, queue.blocked) for queue in now.queues if queue.knows]
-        known += [(carrier.carrier, carrier.blocked) for carrier in now.carriers if carrier.knows]
-        for node, blocked in known:
-            last = told.get(node, _Told())
-            if blocked == last.problem:
+        for state in _states(status()):
+            last = told.get((state.node, state.ill), _Told())
+            if state.problem == last.problem:
                 continue
-            if blocked and last.problem and time.monotonic() < last.at + least:
+            if state.problem and last.problem and time.monotonic() < last.at + least:
                 continue
             try:
-                await store.announce(node, blocked)
-                told[node] = _Told(blocked, time.monotonic())
+                await store.announce(state.node, state.announcement())
+                told[state.node, state.ill] = _Told(state.problem, time.monotonic())
             except Refused as refused:
-                log(logging.WARNING, "can't tell", queue=node, reason=str(refused))
+                log(logging.WARNING, "can't tell", queue=state.node, reason=str(refused))
         await asyncio.sleep(look)
+
+
+def _states(now: Status) -> Iterator[_State]:
+    for queue in now.queues:
+        if queue.knows:
+            yield _blocked(queue.queue, queue.blocked)
+            yield _failed(queue.queue, queue.failures, queue.failed)
+    for source in now.sources:
+        problem = source.problem and f"source {source.source}: {source.problem}"
+        relief = f"source {source.source} is well again"
+        yield _State(source.source, problem, "SourceFails", "SourceIsWell", relief)
+    for carrier in now.carriers:
+        if carrier.knows:
+            yield _blocked(carrier.carrier, carrier.blocked)
+
+
+def _blocked(node: str, why: str) -> _State:
+    return _State(node, why and f"{node} is blocked: {why}", "Blocked", "GoesOn", f"{node} goes on")
+
+
+def _failed(node: str, failures: tuple[Failure, ...], count: int) -> _State:
+    last = f"{node}: {failures[-1].item} failed: {failures[-1].reason}" if failures else ""
+    problem = last + (f"; {count} items did" if count > 1 else "")
+    return _State(node, problem, "ItemsFailed", "NoneFailed", f"{node}: no failed item is held any more")

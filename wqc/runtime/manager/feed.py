@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from wqc.contract.limits import NAME_LENGTH
 from wqc.patterns.item import Item
 from wqc.runtime.graph.graph import Graph, Port, failed_port
 from wqc.runtime.graph.origin import Origin
@@ -15,6 +16,8 @@ from wqc.runtime.text import decode
 from wqc.runtime.waiting import until_set
 
 AT_ONCE = 16
+NAME_SHOWN = 200
+"""Characters of an item's name that people are told."""
 SOON = 0.2
 """Seconds in which others are likely to take more, once they have begun to."""
 
@@ -82,7 +85,7 @@ class Feed:
     @property
     def problem(self) -> str:
         """What is wrong with it, for people."""
-        unreadable = next((f"{name}: {why}" for name, why in self._unreadable.items()), "")
+        unreadable = next((f"{name[:NAME_SHOWN]}: {why}" for name, why in self._unreadable.items()), "")
         return self._failure or self._held_up() or unreadable or self._notice
 
     @property
@@ -140,7 +143,9 @@ class Feed:
             # a message that follows one of the same name: it isn't done because that one is
             self._finished.pop(name, None)
             self._take_back(name)
-            if self._reads_data[self._port_of(name)]:
+            if max(len(name), len(version)) > NAME_LENGTH:
+                self._cannot_read(name, f"its name or version has more than {NAME_LENGTH} characters")
+            elif self._reads_data[self._port_of(name)]:
                 self._unrouted[name] = version
             else:
                 self._send(Item(name, version))
@@ -164,16 +169,19 @@ class Feed:
             data = decode(await self._source.get(name))
         except (SourceError, ValueError) as error:
             # the next round asks again, if it is still listed then
-            if name in self._unrouted and self._unreadable.get(name) != str(error):
-                self._unreadable[name] = str(error)
-                log(
-                    logging.WARNING, "item can't be read", source=str(self.port), item=name, reason=str(error)
-                )
+            if name in self._unrouted:
+                self._cannot_read(name, str(error))
             return
         self._unreadable.pop(name, None)
         if self._unrouted.get(name) == version:
             del self._unrouted[name]
             self._send(Item(name, version, data))
+
+    def _cannot_read(self, name: str, why: str) -> None:
+        if self._unreadable.get(name) != why:
+            self._unreadable[name] = why
+            shown = name[:NAME_SHOWN]
+            log(logging.WARNING, "item can't be read", source=str(self.port), item=shown, reason=why)
 
     async def _tell_finished(self) -> None:
         if isinstance(self._source, HoldingSource):

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -20,6 +21,7 @@ from wqc.runtime.manager.announcer import announce
 from wqc.runtime.manager.desk import Desk
 from wqc.runtime.manager.feed import Feed
 from wqc.runtime.manager.forgetting import Forgetting
+from wqc.runtime.manager.lineage import Lineage
 from wqc.runtime.manager.reporter import report
 from wqc.runtime.manager.status import SourceStatus, Status
 from wqc.runtime.periods import Periods
@@ -45,6 +47,8 @@ AHEAD = 16
 """Messages that a source may hold beyond those that its queues work on, and as many that come next."""
 ELSEWHERE = 500
 """As many for a carrier, which is quick."""
+GUARD = 0.5
+"""Seconds between two looks at whether all queues are read."""
 
 
 class Manager:
@@ -71,6 +75,9 @@ class Manager:
         """By carrier."""
         self._stations: dict[str, Queue | Holder | Publisher] = {}
         """Wherever items come to rest, or leave the workflow: all of these."""
+        self._owners: dict[str, str] = {}
+        """By queue, what stands for the object that its Jobs belong to."""
+        self._lineage = Lineage(store, state, periods.lost)
         self._feeds: list[Feed] = []
         self._listed = asyncio.Event()
 
@@ -117,10 +124,21 @@ class Manager:
             tasks.create_task(announce(self._store, self.status, periods.report, periods.announce))
             tasks.create_task(report(self._state, self.status, self._arrivals, periods.report))
 
+    async def guard(self) -> None:
+        """Beside `run`, where others can take objects away: see that the queues' stay. Raises OwnerGone."""
+        while len(self._owners) < len(self._workflow.queues):
+            await asyncio.sleep(GUARD)
+        await self._patiently(self._workflow.name, self._store.holds)
+        await self._patiently(self._workflow.name, lambda _: self._lineage.load(self._owners))
+        await self._lineage.watch(self._periods.owner)
+
     def status(self) -> Status:
         return Status(
             tuple(SourceStatus(str(feed.port), feed.problem) for feed in self._feeds),
-            tuple(queue.status() for queue in self._queues.values()),
+            tuple(
+                replace(queue.status(), notice=self._lineage.notice(name))
+                for name, queue in self._queues.items()
+            ),
             tuple(holder.status() for holder in self._holders.values()),
             idle=len(self._feeds) == len(self._sources)
             and all(feed.settled for feed in self._feeds)
@@ -187,6 +205,7 @@ class Manager:
 
     async def _queue(self, name: str) -> Queue:
         files = await self._store.files(name)
+        self._owners[name] = files.owner["uid"]
         settings = read_queue_settings(files.settings)
         if settings.formerly:
             await self._store.take_over(name, settings.formerly)

@@ -49,6 +49,8 @@ class QueueStatus:
     """What runs and what is finished is known."""
     failures: tuple[Failure, ...]
     """The last held items, at most ten."""
+    notice: str = ""
+    """What people should know though nothing is in the way of it."""
 
     @property
     def seconds_left(self) -> float | None:

@@ -170,22 +170,20 @@ class Starter:
             name: scaler.scale(self.inbox.in_lane(name), self.slot.mean, now)
             for name, scaler in self._scalers.items()
         }
-        self.hindrances = {}
-        hindered = dict.fromkeys(self._lanes, 0)
         for attempts in self._book.at("active"):
-            lane_name = self.lane(attempts.latest).name
-            free[lane_name] -= 1
-            if attempts.latest.hindrance:
-                self.hindrances[lane_name] = attempts.latest.hindrance
-                hindered[lane_name] += 1
+            free[self.lane(attempts.latest).name] -= 1
+        hindered, probing = self._look_for_hindrances()
         self._leave_unhealthy_lanes(hindered)
+        closed: set[str] = set()
+        """Lanes that begin nothing new."""
         for name, count in hindered.items():
             is_well = self._health.is_well(name)
             if not is_well and self._health.next_probe(name) > now:
                 free[name] = 0
             if count >= (1 if len(self._lanes) == 1 or not is_well else FAILURES):
                 # what is in the way of one is in the way of all; these find out when it is gone
-                free[name] = 0
+                free[name] = 1 if name in probing else 0
+                closed.add(name)
             elif not is_well:
                 free[name] = min(free[name], 1)
         batch: list[Any] = []
@@ -196,11 +194,42 @@ class Starter:
                 batch.append(self._again(attempts, lane))
                 self._tried(lane.name, now)
         for name, lane in self._lanes.items():
-            while free[name] > 0 and len(batch) < AT_ONCE and (following := self.inbox.next(name)):
+            while (
+                name not in closed
+                and free[name] > 0
+                and len(batch) < AT_ONCE
+                and (following := self.inbox.next(name))
+            ):
                 free[name] -= 1
                 batch.append(self._begin(*following, lane))
                 self._tried(name, now)
         return batch
+
+    def _look_for_hindrances(self) -> tuple[dict[str, int], set[str]]:
+        """How many attempts of each lane can't start, or never did; the lanes where all of those are over.
+
+        There the next attempt at one of them finds out whether it is still so, when its back-off is over.
+        """
+        self.hindrances = {}
+        hindered = dict.fromkeys(self._lanes, 0)
+        at_work: set[str] = set()
+        running: set[str] = set()
+        for attempts in self._book.at("active"):
+            lane = self.lane(attempts.latest).name
+            at_work.add(lane)
+            if attempts.latest.running:
+                running.add(lane)
+            self._hinder(lane, attempts.latest, hindered)
+        for attempts in self._book.at("retry"):
+            lane = self.lane(attempts.latest).name
+            if lane not in running:
+                self._hinder(lane, attempts.latest, hindered)
+        return hindered, {lane for lane, count in hindered.items() if count and lane not in at_work}
+
+    def _hinder(self, lane: str, job: Job, hindered: dict[str, int]) -> None:
+        if job.hindrance:
+            self.hindrances.setdefault(lane, f"{job.name}: {job.hindrance}")
+            hindered[lane] += 1
 
     def _tried(self, lane: str, now: float) -> None:
         if not self._health.is_well(lane):

@@ -35,7 +35,7 @@ class Job:
     phase: Phase = "active"
     running: bool = False
     hindrance: str = ""
-    """Why it can't start: no image, no node, …; "" while nothing is known to be in its way."""
+    """Why it can't start, or never did: no image, no node, …; "" while nothing is known to be in its way."""
     overdue: float | None = None
     """When its pod should have been gone. It isn't, so the node is lost on which it may still run."""
     superseded: bool = False

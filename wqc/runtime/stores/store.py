@@ -79,6 +79,15 @@ class Refused(Exception):
         self.retry_after = retry_after
 
 
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """`reason`: one word in capitals; `message`: for people, with the queue's name."""
+
+    reason: str
+    message: str
+    is_warning: bool
+
+
 class JobStore(Protocol):
     """All methods but `changes` raise Refused. They may be called at the same time."""
 
@@ -152,8 +161,8 @@ class JobStore(Protocol):
 
     async def forget_template(self, queue: str, digest: str) -> None: ...
 
-    async def announce(self, queue: str, problem: str) -> None:
-        """Tell who looks at the place what blocks the queue; "" when it goes on."""
+    async def announce(self, queue: str, said: Announcement) -> None:
+        """Tell who looks at the place how the queue is, or of the workflow anything else."""
         ...
 
     async def close(self) -> None: ...

@@ -29,12 +29,16 @@ HINDRANCES = (
     "RunContainerError",
 )
 """Why a container waits, where it isn't the item's fault and more of the same would only wait too."""
+CANNOT_START = ("ContainerCannotRun", "StartError")
+"""Why a container is over that never was: what it should run isn't in its image, or can't be run there."""
 JOB_NAME_LABEL = "batch.kubernetes.io/job-name"
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What became of a Job's pod. `exit_code` is None until a container failed or the worker ended."""
+    """What became of a Job's pod. `exit_code` is None until a container failed or the worker ended, and where
+    that one never started.
+    """
 
     pod: str
     created: float
@@ -54,12 +58,14 @@ def ending(pod: Pod) -> Ending:
     failed = [each for each in inits if _code(each)]
     decisive = failed[:1] or [each for each in workers if each.state.terminated]
     terminated = decisive[0].state.terminated if decisive else None
+    if terminated and terminated.reason in CANNOT_START:
+        terminated = None
     return Ending(
         pod=pod.metadata.name,
         created=_seconds(pod.metadata.creation_timestamp),
         unscheduled=_unscheduled(pod),
         running=any(each.state.running for each in workers),
-        started=any(each.state.running or each.state.terminated for each in (*inits, *workers)),
+        started=any(map(_has_started, (*inits, *workers))),
         hindrance=_hindrance(pod, [*inits, *workers]),
         overdue=_overdue(pod),
         exit_code=terminated.exit_code if terminated else None,
@@ -105,7 +111,7 @@ def read_job(found: JobObject, last: Ending | None, is_apart: bool = False) -> J
         created=_seconds(metadata.creation_timestamp),
         phase=phase,
         running=bool(last and last.running),
-        hindrance=last.hindrance if last and phase == "active" else "",
+        hindrance=last.hindrance if last and phase in ("active", "lost") else "",
         overdue=last.overdue if last and phase == "active" else None,
         superseded=SUPERSEDED_LABEL in labels,
         finished=_seconds(found.status.completion_time or over.last_transition_time) if over else None,
@@ -146,7 +152,7 @@ def _failure(over: Condition, last: Ending | None) -> tuple[Phase, str]:
     if last.reason == "DeadlineExceeded" and last.started:
         return "failed", "it ran for longer than its timeout"
     if last.exit_code is None:
-        return "lost", f"it never ran: {last.reason or over.message or over.reason}"
+        return "lost", f"it never ran: {last.hindrance or last.reason or over.message or over.reason}"
     if last.reason in ("Evicted", "NodeLost", "Shutdown", "Terminated", "NodeShutdown"):
         return "lost", f"its node ended it: {last.reason}"
     known = {"OOMKilled": "it used more memory than its limit"}
@@ -161,7 +167,15 @@ def _hindrance(pod: Pod, containers: list[ContainerStatus]) -> str:
         waiting = container.state.waiting
         if waiting and waiting.reason in HINDRANCES:
             return f"container {container.name}: {waiting.reason}: {waiting.message}"
+        terminated = container.state.terminated
+        if terminated and terminated.reason in CANNOT_START:
+            return f"container {container.name}: {terminated.reason}: {terminated.message}"
     return ""
+
+
+def _has_started(container: ContainerStatus) -> bool:
+    terminated = container.state.terminated
+    return bool(container.state.running or (terminated and terminated.reason not in CANNOT_START))
 
 
 def _overdue(pod: Pod) -> float | None:

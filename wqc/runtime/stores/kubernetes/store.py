@@ -39,6 +39,7 @@ from wqc.runtime.stores.kubernetes.warnings import Stalled, Warnings
 from wqc.runtime.stores.kubernetes.watching import Followed, decoded, follow
 from wqc.runtime.stores.store import (
     AlreadyExists,
+    Announcement,
     Change,
     Changed,
     ForeignJob,
@@ -273,8 +274,11 @@ class KubernetesStore:
     def _template_name(self, queue: str, digest: str) -> str:
         return object_name(self._workflow, queue, "template", digest)
 
-    async def announce(self, queue: str, problem: str) -> None:
-        body = event(self._namespace, self._owners[queue], queue, problem)
+    async def announce(self, queue: str, said: Announcement) -> None:
+        owner = self._owners.get(queue) or self._owners.get(self._workflow)
+        if owner is None:
+            raise Refused("the ConfigMap of the workflow isn't read yet")
+        body = event(self._namespace, owner, said)
         with refusing():
             await self._write("POST", f"/api/v1/namespaces/{self._namespace}/events", body=body)
 

@@ -39,6 +39,7 @@ from wqc.runtime.stores.local.script import NotRunnable, script
 from wqc.runtime.stores.local.standins import NO_STAND_INS, StandIns
 from wqc.runtime.stores.store import (
     AlreadyExists,
+    Announcement,
     Change,
     Changed,
     ForeignJob,
@@ -191,9 +192,9 @@ class LocalStore:
         with _refusing("forgotten"):
             (self._templates / queue / digest).unlink(missing_ok=True)
 
-    async def announce(self, queue: str, problem: str) -> None:
+    async def announce(self, queue: str, said: Announcement) -> None:
         """To the log: nobody but who runs it looks here."""
-        log(logging.INFO, "blocked" if problem else "goes on", queue=queue, reason=problem)
+        log(logging.INFO, said.message, queue=queue, reason=said.reason)
 
     async def close(self) -> None:
         """End what runs; those attempts count as lost and are repeated by the next manager."""
