@@ -2,6 +2,7 @@
 
 from wqc.runtime.graph.origin import Offer
 from wqc.runtime.queue.book import Attempts, Book
+from wqc.runtime.queue.largeitem import ItemTooLarge
 from wqc.runtime.queue.ledger import Ledger
 from wqc.runtime.sources.source import NoSuchItem, SourceError
 from wqc.runtime.stores.job import Job
@@ -54,7 +55,7 @@ class Custody:
             if attempts and attempts.latest.content == "absent" and attempts.latest.phase == "active":
                 try:
                     job = await self._store.complete(attempts.latest, await self.data(attempts))
-                except (LookupError, SourceError):
+                except (LookupError, SourceError, ItemTooLarge):
                     continue
                 mended.append(job)
             self._absent.pop(key, None)

@@ -30,6 +30,7 @@ from wqc.runtime.queue.pause import Pause
 from wqc.runtime.queue.recorder import Recorder
 from wqc.runtime.queue.starter import Starter
 from wqc.runtime.queue.templates import Templates
+from wqc.runtime.queue.upkeep import Upkeep
 from wqc.runtime.sources.source import SourceError
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed, Refused
@@ -83,6 +84,7 @@ class Queue:
         self._recorder = Recorder(self.name, settings.keep, store, ledger, self._book, periods)
         self._keeper = Bookkeeper(self._book, ledger, self.key, self._has_job)
         self._overdue = Overdue(self._book, store, periods.lost_node)
+        self._upkeep = Upkeep(self._book, store, self._starter, self._overdue, templates, rollout)
         self._wake = asyncio.Event()
         self._judge = Judge(
             settings,
@@ -97,8 +99,6 @@ class Queue:
             self._load_item,
             self._wake.set,
         )
-        self._given_up: set[str] = set()
-        """Jobs that will end without ever having started."""
         self._ledger_loaded = False
         self._paused = False
         self._rate = Rate()
@@ -283,13 +283,8 @@ class Queue:
                 self._keeper.again(attempts)
                 raise
         if self._recorder.pause.over:
-            for attempts in await self._overdue.supersede():
+            for attempts in await self._upkeep.run():
                 self._judge.judge(attempts)
-        if self._recorder.pause.over:
-            await self._give_up_mended()
-        if self._templates.older and self._recorder.pause.over:
-            running = {each.latest.template for each in self._book.at("active")}
-            await self._templates.forget_unused(running | self._rollout.used)
         if self._book.count("stray"):
             await self._load()
             for attempts in self._book.at("stray"):
@@ -297,14 +292,6 @@ class Queue:
                     self._book.move(attempts, "over")
                 else:
                     self._judge.retry_later(attempts, "a later attempt's Job was deleted", 1)
-
-    async def _give_up_mended(self) -> None:
-        """What waits for what was misspelt, say, is tried anew once that is mended. Raises Refused."""
-        for attempts in self._book.at("active"):
-            job = attempts.latest
-            if job.job not in self._given_up and self._starter.is_mended(job):
-                await self._store.give_up(job)
-                self._given_up.add(job.job)
 
     async def _data_of(self, attempts: Attempts) -> str | None:
         """Of a finished Job's item, where it isn't with the Job. Raises Refused."""

@@ -355,7 +355,7 @@ class Starter:
             return job
         try:
             return await self._store.complete(job, text)
-        except LookupError as error:
+        except (LookupError, ItemTooLarge) as error:
             raise Refused(str(error)) from None
 
     def _defer(self, key: bytes, offer: Offer, reason: str) -> None:
