@@ -37,7 +37,7 @@ class Journal:
 MakePod = Callable[..., "BatchPod"]
 
 
-def wait(what: str, ready: Callable[[], object], seconds: float = 60) -> None:
+def wait(what: str, ready: Callable[[], object], seconds: float = 180) -> None:
     until = time.monotonic() + seconds
     while not ready():
         assert time.monotonic() < until, f"{what}: not after {seconds:.0f} s"
@@ -45,9 +45,13 @@ def wait(what: str, ready: Callable[[], object], seconds: float = 60) -> None:
 
 
 class BatchPod:
-    """Its files are in `folder`, which must be short enough for a socket's name. `options`: the sidecar's."""
+    """Its files are in `folder`, which must be short enough for a socket's name. `options`: the sidecar's;
+    `periods`: those that differ from PERIODS.
+    """
 
-    def __init__(self, folder: Path, queue: Queue, *options: str, index: int | None = None) -> None:
+    def __init__(
+        self, folder: Path, queue: Queue, *options: str, index: int | None = None, periods: str = ""
+    ) -> None:
         self.folder = folder
         self._options = options
         settings = folder / "settings" / SOURCE / "source.yaml"
@@ -59,7 +63,7 @@ class BatchPod:
             | {
                 "WQC_SETTINGS": str(folder / "settings"),
                 "WQC_BATCH": str(folder),
-                "WQC_PERIODS": PERIODS,
+                "WQC_PERIODS": f"{PERIODS} {periods}",
                 "WORK_ITEM_FILE": str(folder / "item.json"),
                 "WORK_ITEM_DIR": str(folder / "fields"),
                 "WORK_RESULT_FILE": str(folder / "result"),
@@ -92,7 +96,7 @@ class BatchPod:
         with (self.folder / "worker.log").open("ab") as log:
             self.wrapper = subprocess.Popen(words, env=self._environment, stdout=log, stderr=log)
 
-    def exit_code(self, seconds: float = 60) -> int:
+    def exit_code(self, seconds: float = 180) -> int:
         """Of the worker's container, that is the wrapper's, once it has ended."""
         return self.wrapper.wait(seconds)
 

@@ -32,6 +32,7 @@ class Queue(Protocol):
 class RedisList:
     server: RedisServer
     key: str
+    format: str = "text"
     environment: Mapping[str, str] = field(default_factory=lambda: {"REDIS_PASSWORD": PASSWORD})
 
     @property
@@ -39,7 +40,7 @@ class RedisList:
         options = {
             "brokers": self.server.address,
             "key": self.key,
-            "format": "text",
+            "format": self.format,
             "auth": {"env": "REDIS_PASSWORD"},
         }
         return {"source": SOURCE, "kind": "redis_list", "workflow": "w", "options": options}
@@ -61,6 +62,7 @@ class RedisStream:
 
     server: RedisServer
     key: str
+    format: str = "text"
     environment: Mapping[str, str] = field(default_factory=lambda: {"REDIS_PASSWORD": PASSWORD})
 
     @property
@@ -68,7 +70,7 @@ class RedisStream:
         options = {
             "brokers": self.server.address,
             "key": self.key,
-            "format": "text",
+            "format": self.format,
             "auth": {"env": "REDIS_PASSWORD"},
         }
         return {"source": SOURCE, "kind": "redis_stream", "workflow": "w", "options": options}
@@ -92,6 +94,7 @@ class RedisStream:
 class RabbitQueue:
     server: RabbitServer
     name: str
+    format: str = "text"
 
     @property
     def environment(self) -> dict[str, str]:
@@ -102,7 +105,7 @@ class RabbitQueue:
         options = {
             "brokers": self.server.brokers,
             "queue": self.name,
-            "format": "text",
+            "format": self.format,
             "identity": "delivery",
             "management": self.server.management,
             "auth": {"env": "RABBITMQ_URL"},

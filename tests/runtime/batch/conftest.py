@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -44,8 +45,8 @@ def pod() -> Iterator[MakePod]:
     # a socket's name has at most 107 bytes, which pytest's folders use up
     with tempfile.TemporaryDirectory(prefix="wqc-") as folder:
 
-        def make(queue: Queue, *options: str, index: int | None = None) -> BatchPod:
-            pods.append(BatchPod(Path(folder, str(len(pods))), queue, *options, index=index))
+        def make(queue: Queue, *options: str, **more: Any) -> BatchPod:
+            pods.append(BatchPod(Path(folder, str(len(pods))), queue, *options, **more))
             return pods[-1]
 
         yield make

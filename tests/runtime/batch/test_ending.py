@@ -28,7 +28,7 @@ def test_index_0_ends_after_the_last_acknowledgement(
     assert watcher.wrapper.poll() is None
     (tmp_path / "go").touch()
     assert slow.exit_code() == 0
-    assert watcher.exit_code(30) == 0
+    assert watcher.exit_code() == 0
     assert queue.left() == 0
 
 
@@ -41,7 +41,7 @@ def test_index_0_waits_for_a_first_message(queue: Queue, pod: MakePod, journal: 
     worker = pod(queue, "--kind=fine", "--retries=0", "--wait=600", index=1).start(
         journal.worker(), "--stdin"
     )
-    assert watcher.exit_code(60) == 0
+    assert watcher.exit_code() == 0
     assert journal.words() == ["apple"]
     # who works waits for more until the Job is done
     assert worker.wrapper.poll() is None
@@ -50,12 +50,12 @@ def test_index_0_waits_for_a_first_message(queue: Queue, pod: MakePod, journal: 
 
 def test_index_0_of_a_queue_that_stays_empty_ends_after_the_wait(queue: Queue, pod: MakePod) -> None:
     watcher = pod(queue, "--kind=fine", "--retries=0", "--wait=3", index=0).start(NOTHING)
-    assert watcher.exit_code(30) == 0
+    assert watcher.exit_code() == 0
 
 
 def test_a_fine_pod_without_an_index_ends_after_the_wait(queue: Queue, pod: MakePod) -> None:
     lonely = pod(queue, "--kind=fine", "--retries=0", "--wait=2").start(NOTHING, "--stdin")
-    assert lonely.exit_code(30) == 0
+    assert lonely.exit_code() == 0
 
 
 def test_a_coarse_pod_waits_for_its_message(queue: Queue, pod: MakePod, journal: Journal) -> None:
@@ -63,7 +63,7 @@ def test_a_coarse_pod_waits_for_its_message(queue: Queue, pod: MakePod, journal:
     time.sleep(2)
     assert patient.wrapper.poll() is None
     queue.put("apple")
-    assert patient.exit_code(30) == 0
+    assert patient.exit_code() == 0
     assert journal.words() == ["apple"]
 
 

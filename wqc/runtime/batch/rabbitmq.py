@@ -1,6 +1,7 @@
 """The messages of a RabbitMQ queue, taken one by one: none waits in this pod for another to be done."""
 
 import asyncio
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -9,6 +10,7 @@ from aio_pika.exceptions import AMQPError, ChannelInvalidStateError, ChannelPrec
 
 from wqc.runtime.batch.management import Management
 from wqc.runtime.batch.messages import Failure, Lost, Message
+from wqc.runtime.logs import log
 from wqc.runtime.rabbitmq.connection import Connection
 from wqc.runtime.rabbitmq.publishing import persistent, publish
 from wqc.runtime.sources.source import SourceError
@@ -106,6 +108,8 @@ class RabbitQueue:
 
     def _closed(self, channel: object, error: BaseException | None) -> None:
         self._late = isinstance(error, ChannelPreconditionFailed) and "timed out" in str(error)
+        if self._late:
+            log(logging.WARNING, "a message is taken back while it is worked on", reason=_LATE)
 
 
 def _deliveries(message: AbstractIncomingMessage) -> int:
