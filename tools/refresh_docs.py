@@ -4,28 +4,33 @@ A line `<!-- $ COMMAND -->` before a fenced block makes the block hold the comma
 language `text` holds standard error too, one of language `console` also the command. Commands run in the
 repository's root, with this Python's own `wqc`.
 
-A line `<!-- session -->` before a block makes it hold what its commands print, the lines that begin with
-`$ `, one after the other, in a folder that has only `examples`, with `wqc` and `ffmpeg` in PATH.
+A line `<!-- session -->` before a block makes it hold what its commands print, one after the other; see
+sessions.py. `<!-- session redis kafka -->` names servers that it needs. Where one of them isn't on this
+machine the block stays as it is, with a line that says so. `<!-- file NAME -->` before a block makes its text
+a file for the page's sessions.
 
 usage: refresh_docs.py [--check] [FILE ...]    --check writes nothing and exits 1 if anything is out of date
 """
 
-import os
 import re
-import shlex
 import subprocess
 import sys
-import tempfile
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from imageio_ffmpeg import get_ffmpeg_exe
+import pytest
+import sessions
 
 ROOT = Path(__file__).resolve().parent.parent
 _BLOCK = re.compile(
     r"^<!-- \$ (?P<command>[^\n]+) -->\n(?P<open>```(?P<language>\w*)[^\n]*)\n(?P<body>.*?)^```$", re.M | re.S
 )
-_SESSION = re.compile(r"^<!-- session -->\n```console\n(?P<body>.*?)^```$", re.M | re.S)
+_SESSION = re.compile(
+    r"^<!-- session(?P<servers>[a-z0-9 ]*) -->\n```console\n(?P<body>.*?)^```$", re.M | re.S
+)
+
+_FILE = re.compile(r"^<!-- file (?P<name>[\w.]+) -->\n```\w+\n(?P<body>.*?)^```$", re.M | re.S)
 
 
 class CommandFailed(Exception):
@@ -36,8 +41,17 @@ def documents() -> list[Path]:
     return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-def refreshed(text: str) -> str:
+@dataclass(frozen=True)
+class Refreshed:
+    text: str
+    missing: list[str]
+    """What this machine lacks for sessions, which are as they were."""
+
+
+def refreshed(text: str) -> Refreshed:
     """The document with what its commands print now. Raises `CommandFailed`."""
+    missing: list[str] = []
+    files = {match["name"]: match["body"] for match in _FILE.finditer(text)}
 
     def block(match: re.Match[str]) -> str:
         command = match["command"]
@@ -47,54 +61,40 @@ def refreshed(text: str) -> str:
         return f"<!-- $ {command} -->\n{match['open']}\n{output}```"
 
     def session(match: re.Match[str]) -> str:
-        commands = [line.removeprefix("$ ") for line in match["body"].splitlines() if line.startswith("$ ")]
-        return f"<!-- session -->\n```console\n{_session(commands)}```"
+        servers = match["servers"].split()
+        try:
+            printed = sessions.run(sessions.commands_of(match["body"]), servers, files)
+        except pytest.skip.Exception as lack:
+            missing.append(f"the session with {', '.join(servers)} wasn't run: {lack}")
+            return match[0]
+        except sessions.SessionFailed as error:
+            raise CommandFailed(f"a session: {error}") from None
+        return f"<!-- session{match['servers']} -->\n```console\n{_fenceable(printed)}```"
 
-    return _SESSION.sub(session, _BLOCK.sub(block, text))
-
-
-def _session(commands: list[str]) -> str:
-    """The commands, each with its output. Raises `CommandFailed`."""
-    script = ["set -eo pipefail", "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"]
-    for command in commands:
-        script += [f"printf '%s\\n' {shlex.quote(f'$ {command}')}", command]
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "bin").mkdir()
-        (Path(folder) / "bin" / "ffmpeg").symlink_to(get_ffmpeg_exe())
-        (Path(folder) / "here").mkdir()
-        (Path(folder) / "here" / "examples").symlink_to(ROOT / "examples")
-        environment = _environment()
-        environment["PATH"] = f"{folder}/bin{os.pathsep}{environment['PATH']}"
-        return _ran("\n".join(script), Path(folder) / "here", environment, errors=True)
+    text = _SESSION.sub(session, _BLOCK.sub(block, text))
+    return Refreshed(text, missing)
 
 
 @cache
 def _output(command: str, *, errors: bool) -> str:
-    return _ran(f"set -o pipefail; {command}", ROOT, _environment(), errors=errors)
-
-
-def _ran(script: str, folder: Path, environment: dict[str, str], *, errors: bool) -> str:
     """What it prints, with `errors` on both streams. Exit code 1 is a difference or finding to show."""
     ran = subprocess.run(
-        ["bash", "-c", script],
-        cwd=folder,
-        env=environment,
+        ["bash", "-c", f"set -o pipefail; {command}"],
+        cwd=ROOT,
+        env=sessions.environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT if errors else subprocess.PIPE,
         text=True,
     )
     if ran.returncode > 1:
-        raise CommandFailed(f"{script}: exit code {ran.returncode}: {ran.stdout}{ran.stderr or ''}")
-    text = "".join(f"{line.rstrip()}\n" for line in ran.stdout.splitlines())
-    if "```" in text:
-        raise CommandFailed(f"{script} prints ```, which would end its block")
-    return text
+        raise CommandFailed(f"{command}: exit code {ran.returncode}: {ran.stdout}{ran.stderr or ''}")
+    return _fenceable("".join(f"{line.rstrip()}\n" for line in ran.stdout.splitlines()))
 
 
-def _environment() -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("WQC_", "PYTHON"))}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return kept | {"PATH": path, "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "COLUMNS": "100"}
+def _fenceable(printed: str) -> str:
+    if "```" in printed:
+        raise CommandFailed(f"what would end its block is printed, ```:\n{printed}")
+    return printed
 
 
 def main(arguments: list[str]) -> int:
@@ -104,15 +104,17 @@ def main(arguments: list[str]) -> int:
     for path in chosen:
         before = path.read_text(encoding="utf-8")
         try:
-            after = refreshed(before)
+            fresh = refreshed(before)
         except CommandFailed as error:
             print(f"{path.relative_to(ROOT)}: {error}", file=sys.stderr)
             return 2
-        if after != before:
+        for lack in fresh.missing:
+            print(f"{path.relative_to(ROOT)}: {lack}", file=sys.stderr)
+        if fresh.text != before:
             stale = True
             print(f"{path.relative_to(ROOT)}: {'out of date' if check else 'refreshed'}")
             if not check:
-                path.write_text(after, encoding="utf-8")
+                path.write_text(fresh.text, encoding="utf-8")
     return 1 if check and stale else 0
 
 

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Blurs the areas without a `person`; writes the photo to $OUTPUT, unharmed by JPEG: NAME.jpg is NAME.png."""
 
 import json

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Finds areas of a photo: adds `areas`, a list of {x, y, width, height}, to the item.
 
 detect.py --cascade NAME    NAME is one of OpenCV's own classifiers

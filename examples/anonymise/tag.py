@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Recognises people: adds `person` to those areas of the item that look like a portrait in a folder.
 
 tag.py --people FOLDER    FOLDER has one portrait for each person, NAME.png, cut as detect.py cuts

@@ -11,23 +11,19 @@ from pathlib import Path
 import pytest
 
 from cluster.image import Image
-from cluster.interpreter import ENVIRONMENT, PACKAGES, cached, digest_of, install, interpreter_layer
+from cluster.interpreter import ENVIRONMENT, PACKAGES, interpreter_layer
 from cluster.real_node import RealNode
 from cluster.system import System
+from cluster.vision import PORTRAIT, vision_layer
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 EXAMPLE = REPOSITORY / "examples" / "anonymise"
-LOCK = REPOSITORY / "requirements" / "vision.lock"
 PROGRAMS = ("detect", "tag", "blur")
-PORTRAIT_OF = "skimage/data/astronaut.png"
-"""Eileen Collins, by NASA: in the public domain, and in scikit-image's wheel."""
 
 
 @pytest.fixture(scope="module")
 def vision() -> Path:
-    """A layer with OpenCV and a photo of a face."""
-    arguments = ("--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", LOCK)
-    return cached("vision", [sys.version, digest_of(LOCK)], lambda root: install(root, *arguments))
+    return vision_layer()
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +85,7 @@ def test_who_did_not_agree_is_blurred(
     with System(runtime_node, "anonymise", tmp_path, volumes) as system:
         (photos / "friends").mkdir()
         stranger, friend = photos / "stranger.jpg", photos / "friends" / "a friend.jpg"
-        here(MAKE_PHOTOS, vision / PACKAGES / PORTRAIT_OF, stranger, friend)
+        here(MAKE_PHOTOS, vision / PORTRAIT, stranger, friend)
         faces = {path: json.loads(here(FIND_FACES, path)) for path in (stranger, friend)}
         assert all(faces.values())
         for number, face in enumerate(faces[friend]):
