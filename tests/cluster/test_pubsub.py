@@ -16,7 +16,7 @@ from cluster.workers import shell_image
 from support.kafka import PASSWORD, USER, kafka_server
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-PERIODS = "listing=0.5 flush=1 backoff=1 request=5 refused_limit=2"
+PERIODS = "listing=0.5 flush=1 backoff=1 refused_limit=2"
 PHOTOS = 24
 
 

@@ -81,12 +81,13 @@ async def _run(workflow: Workflow) -> None:
         await asyncio.gather(manager, stopping, return_exceptions=True)
         await store.close()
         await state.close()
-        await lease.release()
-        server.close()
+        # brokers are told what is done while nobody else may be
         for source in sources.values():
             await source.close()
         for carrier in carriers.values():
             await carrier.close()
+        await lease.release()
+        server.close()
 
 
 async def _alone(lease: Lease, managing: Manager) -> None:

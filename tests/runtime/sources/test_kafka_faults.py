@@ -4,9 +4,8 @@ import asyncio
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
-from support.cable import cable
+from support.cable import Cable, cable
 from support.kafka import Kafka, kafka_server
 from support.opened import listed, opened, refusal
 from wqc.runtime.sources.source import HoldingSource, SourceError
@@ -55,7 +54,7 @@ def test_a_network_that_is_cut_for_longer_than_any_timeout(tmp_path: Path) -> No
     """A broker counts as lost after 9 s (here 2 s) without a word, a request after 3 s."""
     seen: Counter[int] = Counter()
 
-    async def run(kafka: Kafka, way: Any) -> None:
+    async def run(kafka: Kafka, way: Cable) -> None:
         async with opened("kafka", brokers=kafka.brokers, topic="numbers") as source:
             work = asyncio.create_task(worked_off(source, seen, 0.01))
             while len(seen) < 100:
@@ -69,10 +68,21 @@ def test_a_network_that_is_cut_for_longer_than_any_timeout(tmp_path: Path) -> No
                 await asyncio.sleep(0.1)
             way.plug()
             await work
+        assert sum(kafka.committed("numbers", "w.words").values()) == ITEMS
+
+        # who ends while it is cut doesn't wait for ever
+        kafka.send("numbers", [ITEMS])
+        async with opened("kafka", brokers=kafka.brokers, topic="numbers") as source:
+            listing = await listed(source)
+            for name in listing.versions:
+                await source.done(name)
+            way.pull()
+            cut = time.monotonic()
+        assert time.monotonic() < cut + 20
+        way.plug()
 
     with cable("wqc-kafka") as way, kafka_server(tmp_path, way.address, way.prefix) as kafka:
         kafka.create("numbers", 3)
         kafka.send("numbers", range(ITEMS))
         asyncio.run(run(kafka, way))
         assert seen == Counter(range(ITEMS))
-        assert sum(kafka.committed("numbers", "w.words").values()) == ITEMS

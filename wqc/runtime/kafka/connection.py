@@ -34,6 +34,7 @@ class Connection:
         """With the credentials as they are now. Raises SourceError."""
         config: Config = {
             "bootstrap.servers": self.brokers,
+            "client.id": "wqc",
             "security.protocol": f"{'SASL_' if self.password else ''}{'SSL' if self.tls else 'PLAINTEXT'}",
             "reconnect.backoff.max.ms": RECONNECT,
             # what it would say there it says to `error_cb` too

@@ -4,6 +4,8 @@ Kafka itself holds them, as long as its retention lets it: what is committed is 
 done, so that whoever reads next reads again all that this reader held.
 """
 
+import asyncio
+import contextlib
 import logging
 import time
 from collections import deque
@@ -124,7 +126,10 @@ class KafkaBroker:
     async def close(self) -> None:
         if topic := self._topic:
             self._commit(topic)
-            await in_thread(topic.close)
+            with contextlib.suppress(TimeoutError):
+                # without an answer, what is done is read again and known
+                async with asyncio.timeout(self._patience):
+                    await in_thread(topic.close)
 
     # --- the brokers ---
 
