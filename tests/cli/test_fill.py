@@ -98,6 +98,14 @@ def test_a_queue_that_is_made(rabbitmq: RabbitServer, tmp_path: Path) -> None:
     assert rabbitmq.ask("GET", "/queues/%2F/made")["durable"]
 
 
+def test_a_queue_that_is_there_stays_as_it_is(rabbitmq: RabbitServer, tmp_path: Path) -> None:
+    rabbitmq.declare("there", "classic")
+    source = f"source s: {on(rabbitmq, 'there')} }}\n"
+    assert fill(tmp_path, source + BATCH, "s", "word", "--create", MQ_URL=rabbitmq.url).status == 0
+    assert rabbitmq.ask("GET", "/queues/%2F/there")["type"] == "classic"
+    assert [message["payload"] for message in rabbitmq.get("there")] == ["word"]
+
+
 def test_a_topic(tmp_path: Path) -> None:
     with kafka_server(tmp_path / "kafka") as kafka:
         source = f'source s: kafka {{ brokers = "{kafka.brokers}", topic = "made" }}\n'

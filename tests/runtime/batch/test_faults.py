@@ -103,6 +103,23 @@ def test_a_worker_that_takes_longer_than_rabbitmq_waits(
         rabbitmq.evaluate("application:set_env(rabbit, consumer_timeout, 1800000).")
 
 
+@pytest.mark.parametrize("queue", ["rabbitmq"], indirect=True)
+def test_a_classic_queue_for_what_failed(rabbitmq: RabbitServer, queue: Queue, pod: MakePod) -> None:
+    assert isinstance(queue, RabbitQueue)
+    rabbitmq.declare(f"{queue.name}.failed", "classic")
+    queue.put("poison")
+    failing = ["sh", "-c", 'echo why >"$WORK_RESULT_FILE"; exit 3']
+    assert pod(queue, *COARSE).start(failing, "--stdin").exit_code() == 0
+    (failed,) = rabbitmq.get(f"{queue.name}.failed")
+    headers = failed["properties"]["headers"]
+    assert (failed["payload"], headers["wqc-reason"], headers["wqc-message"], headers["wqc-attempts"]) == (
+        "poison",
+        "exit code 3",
+        "why\n",
+        1,
+    )
+
+
 def test_a_wrong_password_keeps_the_worker_from_starting(redis: RedisServer, pod: MakePod) -> None:
     queue = RedisList(redis, "words", environment={"REDIS_PASSWORD": "wrong"})
     refused = pod(queue, *COARSE)

@@ -39,12 +39,13 @@ async def publish(
     try:
         async with connection.channel() as channel:
             await channel.declare_queue(queue, passive=True, timeout=timeout)
+        missing = False
     except ChannelNotFoundEntity:
         if not create:
             raise
+        missing = True
     async with connection.channel() as channel:
-        await channel.declare_queue(
-            queue, passive=not create, durable=True, arguments=COUNTING, timeout=timeout
-        )
+        if missing:
+            await channel.declare_queue(queue, durable=True, arguments=COUNTING, timeout=timeout)
         exchange = channel.default_exchange
         await asyncio.gather(*(exchange.publish(message, queue, timeout=timeout) for message in messages))
