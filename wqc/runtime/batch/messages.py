@@ -17,6 +17,8 @@ class Message:
     doesn't count those after which it was given back.
     """
 
+    name: str
+    """For people."""
     body: Body
     deliveries: int
     receipt: Any

@@ -45,7 +45,7 @@ class RabbitQueue:
             channel = await self._open()
             queue = await channel.get_queue(self._name, ensure=False)
             taken = await queue.get(no_ack=False, fail=False, timeout=self._timeout)
-        return Message(taken.body, _deliveries(taken), taken) if taken else None
+        return Message(taken.message_id or "", taken.body, _deliveries(taken), taken) if taken else None
 
     async def acknowledge(self, message: Message) -> None:
         with self._lost():

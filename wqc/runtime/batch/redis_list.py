@@ -67,7 +67,7 @@ class RedisListQueue:
         if taken is None:
             return None
         id, deliveries, body = taken
-        message = Message(body, deliveries, (id, deliveries))
+        message = Message(id.decode(), body, deliveries, (id, deliveries))
         self._kept.start(lambda: self._run(_LEASE, id, deliveries, self._hold))
         return message
 

@@ -67,7 +67,7 @@ class RedisStreamQueue:
         id, deliveries, pairs = taken
         body = dict(zip(pairs[::2], pairs[1::2], strict=True))
         self._kept.start(lambda: self._run(_KEEP, id))
-        return Message(body, deliveries, id)
+        return Message(id.decode(), body, deliveries, id)
 
     async def acknowledge(self, message: Message) -> None:
         await self._settle(_ACKNOWLEDGE, message)

@@ -95,7 +95,14 @@ class Shift:
                 return None
             reason = "it took too long" if report.timed_out else f"exit code {report.exit}"
             failure = Failure(reason, attempt, report.exit, report.message)
-            log(logging.WARNING, "an attempt failed", reason=reason, attempt=attempt, message=report.message)
+            log(
+                logging.WARNING,
+                "an attempt failed",
+                item=message.name,
+                reason=reason,
+                attempt=attempt,
+                message=report.message,
+            )
             if attempt < attempts:
                 await pause(worker, self._periods.backoff_after(attempt))
         return failure
@@ -109,10 +116,13 @@ class Shift:
             else:
                 await self._queue.fail(message, failure)
                 self.failed += 1
-                log(logging.ERROR, "a message has failed", reason=failure.reason, attempts=failure.attempts)
+                reason, attempts = failure.reason, failure.attempts
+                log(
+                    logging.ERROR, "a message has failed", item=message.name, reason=reason, attempts=attempts
+                )
         except SourceError as error:
             what = "done" if failure is None else "given up"
             text = "lost" if isinstance(error, Lost) else "not acknowledged"
-            log(logging.ERROR, f"a message that was {what} is {text}", reason=str(error))
+            log(logging.ERROR, f"a message that was {what} is {text}", item=message.name, reason=str(error))
             return False
         return True
