@@ -8,9 +8,12 @@ from wqc.runtime.queue.book import Attempts, Book
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import JobStore
 
+LONGEST_GRACE = 600.0
+"""Seconds that a pod may take to end; if our clock says more, the clock is wrong."""
+
 
 class Overdue:
-    """`patience`: seconds that such a pod is waited for."""
+    """`patience`: seconds that such a pod is waited for, once it should be gone and is seen."""
 
     def __init__(self, book: Book, store: JobStore, patience: float) -> None:
         self._book = book
@@ -20,8 +23,8 @@ class Overdue:
 
     def note(self, key: bytes, job: Job) -> None:
         if job.overdue and not job.superseded:
-            left = job.overdue + self._patience - time.time()
-            self._due.setdefault(key, time.monotonic() + left)
+            grace = min(max(0.0, job.overdue - time.time()), LONGEST_GRACE)
+            self._due.setdefault(key, time.monotonic() + grace + self._patience)
 
     def times(self) -> Iterable[float]:
         """When their nodes count as lost, on the monotonic clock."""
