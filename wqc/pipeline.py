@@ -12,6 +12,7 @@ from wqc.checks.renames import check_renames
 from wqc.checks.security import check_security
 from wqc.checks.silencers import silence
 from wqc.checks.sizes import check_sizes, may_be_too_large
+from wqc.checks.unused import check_unused
 from wqc.diagnostics.finding import Finding, Level
 from wqc.diagnostics.mistake import is_blocking
 from wqc.diagnostics.mistakes import names
@@ -107,7 +108,7 @@ def compiled(source: Source, options: Options, *, write: bool) -> Built:
     if has_errors(findings):
         workflow = replace(workflow, complete=False)
     flow = flow_of(workflow)
-    findings += checks(flow, options)
+    findings += [*checks(flow, options), *check_unused(module.document)]
     checked = Checked(reported(findings, module), workflow, flow)
     if has_errors(checked.findings) or not (write or may_be_too_large(workflow)):
         return Built(checked)

@@ -231,6 +231,16 @@ def test_nothing_is_missing_from_what_is_not_understood() -> None:
     assert places(twice, "WQ4") == ["WQ402 6:18 `s` has 2 readers and no copier: `c` and `r` <s>"]
 
 
+def test_a_long_cycle_is_told_by_its_ends() -> None:
+    count = 300
+    text = HEAD + f"merger n0 {{ from = [s, n{count - 1}] }}\n"
+    text += "".join(f"copier n{each} {{ from = n{each - 1} }}\n" for each in range(1, count))
+    (said,) = (each for each in places(text, "WQ401"))
+    assert "cycle: `n0` → `n1` → `n2` → `n3` → `n4` → `n5` → 289 more → `n295` → " in said
+    assert said.endswith("→ `n299` → `n0` <n0>")
+    assert len(also(text, "WQ401")) == 12
+
+
 CYCLES = HEAD + "".join(
     f"merger {name} {{ from = [{', '.join(read)}] }}\n"
     for name, read in (

@@ -54,6 +54,11 @@ def test_every_command_has_help_with_an_example(command: str, tmp_path: Path) ->
         (["check"], "wqc check: the following arguments are required: FILE; see wqc check --help"),
         (["check", "x.wq", "--param", "a"], "wqc check: argument --param: expected NAME=VALUE, not 'a'; see"),
         (
+            ["check", "x.wq", "--param", "a=1", "--param", "a=2"],
+            "wqc check: argument --param: a is given twice: 1 and 2; see",
+        ),
+        (["build", "films/*.wq", "--stdout"], "wqc: cannot read films/*.wq: no file matches"),
+        (
             ["check", "x.wq", "--kubernetes-version", "v1"],
             "wqc check: argument --kubernetes-version: wqc knows Kubernetes 1.35, 1.36 and 1.37, not 'v1';",
         ),

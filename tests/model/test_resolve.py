@@ -34,6 +34,18 @@ def test_references() -> None:
     assert str(read["t"]) == "q.a.failed"
 
 
+def test_a_stream_is_called_what_it_is_read_by() -> None:
+    lanes = SHARDED.replace("queue q", "splitter cut { from = h, cases = { x = true } }\nqueue q", 1)
+    more = "queue w { from = cut.x.a, worker = k }\nqueue y { from = cut.failed.a, worker = k }\n"
+    workflow = checked(lanes + more).workflow
+    assert workflow is not None
+    read = {name: node.source for name, node in workflow.nodes.items() if isinstance(node, Queue)}
+    assert [str(read[name]) for name in ("t", "w", "y")] == ["q.a.failed", "cut.x.a", "cut.failed.a"]
+    whole = StreamRef("cut", "failed", by_output=True)
+    parts = Streams(workflow.nodes).expand(whole)
+    assert [str(part) for part in parts] == ["cut.failed.a", "cut.failed.b"]
+
+
 def test_shapes() -> None:
     workflow = checked(SHARDED).workflow
     assert workflow is not None

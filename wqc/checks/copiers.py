@@ -1,6 +1,7 @@
 """The copier to write where a stream has several readers."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from wqc.model.edges import Edge
 from wqc.model.flow import Flow
@@ -27,7 +28,7 @@ def _with_lanes(stream: StreamRef, rivals: Sequence[Edge], lanes: Sequence[str],
     """A copy of a queue's whole output has no lanes: they are copied one by one, and put together again."""
     blocks, parts, copiers = [], [], {}
     for lane in lanes:
-        part = str(StreamRef(stream.node, stream.output, lane))
+        part = str(replace(stream, member=lane))
         if any(edge.stream.member == lane for edge in rivals):
             copiers[lane] = unused_name(flow.workflow, f"{part}_copies")
             blocks.append(f"copier {copiers[lane]} {{ from = {part} }}")

@@ -91,7 +91,7 @@ def _unread(node: Node, flow: Flow, readers: Readers) -> Iterator[Finding]:
     for output in flow.streams.outputs(node):
         if output == "failed" or (isinstance(node, Queue) and output == ""):
             continue
-        whole = StreamRef(node.name, output)
+        whole = StreamRef(node.name, output, by_output=isinstance(node, Splitter))
         read = {
             part for edge in readers.get((node.name, output), ()) for part in flow.streams.expand(edge.stream)
         }

@@ -66,7 +66,8 @@ def _bytes(path: str) -> bytes:
             with open(path, "rb") as file:
                 data = file.read(LIMIT + 1)
     except FileNotFoundError:
-        raise Unusable("there is no such file") from None
+        unmatched = any(character in path for character in "*?[")
+        raise Unusable("no file matches" if unmatched else "there is no such file") from None
     except IsADirectoryError:
         raise Unusable("it is a folder") from None
     except (OSError, ValueError) as error:

@@ -6,6 +6,7 @@ The format: https://docs.github.com/en/actions/reference/workflows-and-actions/w
 from collections.abc import Sequence
 
 from wqc.diagnostics.finding import Finding, Level
+from wqc.diagnostics.source import Span
 
 _COMMANDS = {Level.ERROR: "error", Level.WARNING: "warning", Level.NOTE: "notice"}
 
@@ -24,8 +25,14 @@ def _command(finding: Finding) -> str:
         # GitHub takes columns only within one line; its endColumn is inclusive
         properties |= {"col": column, "endColumn": max(column, end_column - 1)}
     listed = ",".join(f"{name}={_escaped(str(value), ':,')}" for name, value in properties.items())
-    text = "\n".join(filter(None, (finding.message, finding.help)))
+    further = (f"{label.text}: {_place(label.span)}" for label in finding.also)
+    text = "\n".join(filter(None, (finding.message, *further, finding.help)))
     return f"::{_COMMANDS[finding.level]} {listed}::{_escaped(text)}"
+
+
+def _place(span: Span) -> str:
+    line, column = span.source.position(span.start)
+    return f"{span.source.name}:{line}:{column}"
 
 
 def _escaped(text: str, further: str = "") -> str:

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from math import floor, log10
+from typing import TypeVar
 
+T = TypeVar("T")
 _LISTED = 6
 
 
@@ -12,6 +14,21 @@ def listed(names: Sequence[str], word: str = "and") -> str:
     if len(names) > _LISTED:
         shown.append(f"{len(names) - _LISTED} more")
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {word} {shown[-1]}"
+
+
+def path_of(names: Sequence[str]) -> str:
+    """`` `a` → `b` → `a` ``; of a long way its ends."""
+    shown = [f"`{name}`" for name in both_ends(names)]
+    if len(shown) < len(names):
+        shown.insert(_LISTED, f"{len(names) - len(shown)} more")
+    return " → ".join(shown)
+
+
+def both_ends(things: Sequence[T]) -> tuple[T, ...]:
+    """As many as `path_of` shows."""
+    if len(things) <= 2 * _LISTED:
+        return tuple(things)
+    return (*things[:_LISTED], *things[-_LISTED:])
 
 
 def number(value: float, digits: int = 2) -> str:

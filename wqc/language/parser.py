@@ -8,6 +8,7 @@ from wqc.diagnostics.mistakes.syntax import unexpected
 from wqc.diagnostics.source import Source, Span
 from wqc.language.automaton import Automaton
 from wqc.language.builder import Builder
+from wqc.language.foreign import foreign
 from wqc.language.layout import laid_out
 from wqc.language.lexer import Token, words
 from wqc.language.recovery import Recovery
@@ -40,6 +41,8 @@ class ParsedValue:
 
 def parse(source: Source) -> Parsed:
     """The tree of a `.wq` file."""
+    if another := foreign(source):
+        return Parsed(Document(source, (), ()), (another,))
     statements, comments, findings = _read(source, "document", 0, len(source.text))
     return Parsed(Document(source, statements, _comments(source, comments)), findings)
 

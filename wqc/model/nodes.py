@@ -32,17 +32,20 @@ class StreamRef:
     """An edge's start: an output of a node (`""` its own, `failed`, `otherwise` or a splitter's case) and a
     member of it.
 
-    `member` is `""` for the whole stream or bundle. `span` is where it was written.
+    `member` is `""` for the whole stream or bundle. `span` is where it was written. `by_output`: the node has
+    streams by output, of each of which there are members, as a splitter has: `cut.failed.web`.
     """
 
     node: str
     output: str = ""
     member: str = ""
     span: Span | None = field(default=None, compare=False, repr=False)
+    by_output: bool = field(default=False, compare=False, repr=False)
 
     def __str__(self) -> str:
-        # A lane's failed items are written lane first: verify.a.failed.
-        order = (self.member, self.output) if self.output == "failed" else (self.output, self.member)
+        # elsewhere the member is what there are streams by: verify.a.failed
+        member_first = self.output == "failed" and not self.by_output
+        order = (self.member, self.output) if member_first else (self.output, self.member)
         return ".".join((self.node, *(part for part in order if part)))
 
 

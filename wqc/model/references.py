@@ -52,7 +52,7 @@ def _of_splitter(reference: Reference, declared: Declaration, findings: list[Fin
     cases = declared.get("cases", {})
     known = [*cases, *declared.type.outputs]
     if not declared.valid or (rest and rest[0] in known):
-        return StreamRef(name, rest[0] if rest else "", ".".join(rest[1:]), reference.span)
+        return StreamRef(name, rest[0] if rest else "", ".".join(rest[1:]), reference.span, by_output=True)
     if rest:
         findings.append(names.unknown_output(reference.span, name, rest[0], known, declared.name_span))
     else:

@@ -1,7 +1,7 @@
 """The shape of every stream: its members, and what is known of its items' data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wqc.model.nodes import (
     Batch,
@@ -78,7 +78,7 @@ class Streams:
             return (stream,)
         whole = self._whole(stream.node, stream.output)
         parts = whole.members or whole.selectable
-        return tuple(StreamRef(stream.node, stream.output, part) for part in parts) or (stream,)
+        return tuple(replace(stream, member=part, span=None) for part in parts) or (stream,)
 
     def _whole(self, name: str, output: str) -> Shape:
         if (name, output) in self._known:

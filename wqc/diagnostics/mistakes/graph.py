@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from wqc.diagnostics.finding import Label, Level
 from wqc.diagnostics.mistake import Words, mistake
 from wqc.diagnostics.source import Span
-from wqc.diagnostics.wording import listed
+from wqc.diagnostics.wording import both_ends, listed, path_of
 
 _HEAD = """\
 workflow w
@@ -36,9 +36,9 @@ def cycle(path: Sequence[str], places: Sequence[Label]) -> Words:
     round. A queue repeats by itself what fails (`retries`).
     """
     return Words(
-        f"items would go round in a cycle: {_path(path)}",
+        f"items would go round in a cycle: {path_of(path)}",
         label=places[0].text,
-        also=tuple(places[1:]),
+        also=both_ends(places[1:]),
         help="let one of these read something else; a queue repeats what fails by itself (`retries`)",
     )
 
@@ -106,9 +106,9 @@ def no_source(nodes: Sequence[str], path: Sequence[str], places: Sequence[Label]
     to what follows.
     """
     return Words(
-        f"no source reaches {listed(nodes)}: the cycle {_path(path)} has no way in",
+        f"no source reaches {listed(nodes)}: the cycle {path_of(path)} has no way in",
         label=places[0].text,
-        also=tuple(places[1:]),
+        also=both_ends(places[1:]),
         help="let one of these read a source, or what follows one",
     )
 
@@ -271,10 +271,6 @@ def _then(then: Sequence[tuple[str, str]]) -> str:
         by_stream.setdefault(stream, []).append(reader)
     parts = [f"`{stream}` in {listed(readers)}" for stream, readers in by_stream.items()]
     return f"and read {', '.join(parts)}"
-
-
-def _path(names: Sequence[str]) -> str:
-    return " → ".join(f"`{name}`" for name in names)
 
 
 @mistake(

@@ -7,6 +7,7 @@ from wqc.diagnostics.mistake import Words, declared_at, mistake
 from wqc.diagnostics.mistakes.samples import HEAD, QUEUE
 from wqc.diagnostics.source import Span
 from wqc.diagnostics.suggestion import did_you_mean
+from wqc.diagnostics.wording import path_of
 
 
 @mistake(
@@ -129,7 +130,7 @@ def unreadable_import(path: str, reason: str) -> Words:
 def import_cycle(path: Sequence[str]) -> Words:
     """Files that import each other"""
     return Words(
-        "these files import each other: " + " → ".join(path), help="move what both need to a third file"
+        f"these files import each other: {path_of(path)}", help="move what both need to a third file"
     )
 
 
@@ -425,3 +426,17 @@ def whole_splitter(name: str, outputs: Sequence[str]) -> Words:
     return Words(
         f"`{name}` has a stream per case", help="read " + " or ".join(f"`{output}`" for output in outputs)
     )
+
+
+@mistake(
+    "WQ244",
+    Level.NOTE,
+    bad=QUEUE + 'worker spare { image = "example.com/k:1" }\n',
+    good=QUEUE,
+)
+def unused(block: str, name: str) -> Words:
+    """A worker or a param that nothing mentions
+
+    It changes nothing. It may be left over, or what should mention it may mention something else.
+    """
+    return Words(f"nothing mentions the {block} `{name}`", help="leave it out if it is left over")

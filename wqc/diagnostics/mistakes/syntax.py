@@ -276,6 +276,25 @@ def no_block(found: str) -> Words:
 
 
 @mistake(
+    "WQ143",
+    Level.ERROR,
+    bad="apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: films\n",
+    good=_FILE,
+    blocking=True,
+)
+def yaml() -> Words:
+    """A file of YAML
+
+    wqc reads `.wq` files, and writes YAML. What it wrote is changed by changing the `.wq` file, and
+    building again.
+    """
+    return Words(
+        "this looks like YAML, not like a .wq file",
+        help="wqc writes YAML and reads none; name the .wq file that it is made from",
+    )
+
+
+@mistake(
     "WQ150",
     Level.ERROR,
     bad=_FILE.replace("retries = 2", "retries = ? 2"),
