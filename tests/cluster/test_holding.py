@@ -34,12 +34,18 @@ def item(job: dict[str, Any]) -> str:
     return name
 
 
-def test_held_found_again_and_let_go(simulated_cluster: Client, tmp_path: Path) -> None:
+def state(deployed: Deployed) -> dict[str, str]:
+    """What the workflow's state has."""
+    found = deployed.client.request("GET", f"{deployed.core}/configmaps/hold-state").body
+    return found.get("data") or {}
+
+
+def deploy(client: Client, namespace: str, folder: Path) -> Deployed:
     files = queue_files("work", "true")
-    deployed = Deployed(
-        simulated_cluster,
-        "hold",
-        tmp_path,
+    return Deployed(
+        client,
+        namespace,
+        folder,
         PROGRAM.format(where=BROKEN),
         {
             "names/source.yaml": yaml.safe_dump(
@@ -52,6 +58,10 @@ def test_held_found_again_and_let_go(simulated_cluster: Client, tmp_path: Path) 
         },
         PERIODS,
     )
+
+
+def test_held_found_again_and_let_go(simulated_cluster: Client, tmp_path: Path) -> None:
+    deployed = deploy(simulated_cluster, "hold", tmp_path)
     kubeconfig = str(simulated_cluster.kubeconfig)
 
     def of(queue: str) -> list[dict[str, Any]]:
@@ -101,3 +111,33 @@ def test_held_found_again_and_let_go(simulated_cluster: Client, tmp_path: Path) 
     assert pods == [], "no pod ever started"
     handed = of("work")[[item(job) for job in of("work")].index("bad")]
     assert json.loads(handed["spec"]["template"]["metadata"]["annotations"]["wqc/item"]) == {"width": 3}
+
+
+def test_what_held_jobs_belong_to_is_deleted_by_hand(simulated_cluster: Client, tmp_path: Path) -> None:
+    """They go with it; what is still listed is held anew, by the next manager."""
+    deployed = deploy(simulated_cluster, "unheld", tmp_path)
+    deployed.environment["WQC_PERIODS"] = f"{PERIODS} owner=1"
+
+    def held() -> list[str]:
+        jobs = [job for job in deployed.jobs() if job["metadata"]["labels"]["wqc/queue"] == "large"]
+        return [job["metadata"]["uid"] for job in jobs]
+
+    manager = deployed.start()
+    deployed.wait("it is held", lambda: len(held()) == 1)
+    deployed.wait("it is known", lambda: "owner.manager" in state(deployed))
+    before = held()
+    own = f"{deployed.core}/configmaps/hold-manager"
+    assert simulated_cluster.request("DELETE", own).status == 200
+    assert manager.wait(timeout=60) != 0
+    assert "manager: its ConfigMap was deleted" in deployed.log.read_text()
+    deployed.wait("it is gone", lambda: not set(before) & set(held()))
+    config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "hold-manager"}, "data": {}}
+    assert simulated_cluster.create(config_map, "unheld").status == 201
+    manager = deployed.start()
+    try:
+        deployed.wait("it is held again", lambda: len(held()) == 1)
+        time.sleep(3)
+        assert len(held()) == 1, "it stays"
+    finally:
+        manager.terminate()
+        manager.wait(timeout=30)

@@ -16,7 +16,7 @@ from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.manager import Manager
 from wqc.runtime.manager.requests import Action, Request, new_request, requests
 from wqc.runtime.manager.status import Status
-from wqc.runtime.queue.queue import holder
+from wqc.runtime.queue import holder
 from wqc.runtime.sources.source import Listing, NoSuchItem
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
@@ -207,6 +207,20 @@ def test_what_failed_in_a_source_is_held_until_somebody_reads_it(tmp_path: Path)
         await LocalStateStore(tmp_path).write({key: text})
         async with running(tmp_path, source, made) as manager:
             assert (await until(manager, tmp_path, lambda each: True)).nodes[0].failed == 1
+
+    asyncio.run(scenario())
+
+
+def test_what_fails_after_a_source_s_failed_stream_is_held_too(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        source = Holding({"odd": {"reason": "not JSON"}}, {"odd": "not JSON"})
+        made = Workflow("conditions")
+        names = made.source("names")
+        made.queue("work", names)
+        made.queue("mend", made.filter("large", names.failed, where=LARGE))
+        async with running(tmp_path, source, made) as manager:
+            status = await until(manager, tmp_path, lambda each: not source.data)
+            assert held(status).keys() == {"odd"}
 
     asyncio.run(scenario())
 

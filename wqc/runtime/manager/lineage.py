@@ -7,12 +7,12 @@ has been in its place.
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 
 from wqc.runtime.logs import log
 from wqc.runtime.stores.state import Conflict, StateStore
-from wqc.runtime.stores.store import JobStore, Refused
+from wqc.runtime.stores.store import Refused
 
 OWNER, LOST = "owner.", "lost."
 
@@ -24,8 +24,7 @@ class OwnerGone(Exception):
 class Lineage:
     """`told`: for so many seconds status says what was lost."""
 
-    def __init__(self, store: JobStore, state: StateStore, told: float) -> None:
-        self._store = store
+    def __init__(self, state: StateStore, told: float) -> None:
         self._state = state
         self._told = told
         self._owners: dict[str, str] = {}
@@ -68,13 +67,16 @@ class Lineage:
             "items that its source still lists are worked on again"
         )
 
-    async def watch(self, period: float) -> None:
-        """Look every so many seconds; never returns. Raises OwnerGone."""
+    async def watch(self, period: float, owner_of: Callable[[str], Awaitable[str]]) -> None:
+        """Look every so many seconds; never returns. Raises OwnerGone.
+
+        `owner_of` says what stands for a queue's ConfigMap now. It raises Refused, LookupError.
+        """
         while True:
             await asyncio.sleep(period)
             for queue, owner in self._owners.items():
                 try:
-                    found = (await self._store.files(queue)).owner["uid"]
+                    found = await owner_of(queue)
                 except Refused:
                     continue
                 except LookupError:

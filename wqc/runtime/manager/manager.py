@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from wqc.contract.names import object_name
+from wqc.contract.names import MANAGER, object_name
 from wqc.patterns.item import Item
 from wqc.runtime.carriers.carrier import Carrier
 from wqc.runtime.graph.graph import FAILED, Delivery, Port, failed_port
@@ -77,7 +77,7 @@ class Manager:
         """Wherever items come to rest, or leave the workflow: all of these."""
         self._owners: dict[str, str] = {}
         """By queue, what stands for the object that its Jobs belong to."""
-        self._lineage = Lineage(store, state, periods.lost)
+        self._lineage = Lineage(state, periods.lost)
         self._feeds: list[Feed] = []
         self._listed = asyncio.Event()
 
@@ -111,7 +111,7 @@ class Manager:
                     self._look_again,
                     forgetting.compared,
                     self._wanted(port),
-                    self._held_up([port]),
+                    self._held_up([port, failed_port(port)]),
                     self._workflow.sources[port.node].ack == "on_done",
                     self._periods,
                 )
@@ -128,9 +128,15 @@ class Manager:
         """Beside `run`, where others can take objects away: see that the queues' stay. Raises OwnerGone."""
         while len(self._owners) < len(self._workflow.queues):
             await asyncio.sleep(GUARD)
-        await self._patiently(self._workflow.name, self._store.holds)
-        await self._patiently(self._workflow.name, lambda _: self._lineage.load(self._owners))
-        await self._lineage.watch(self._periods.owner)
+        own = await self._patiently(MANAGER, self._owner_of)
+        await self._patiently(MANAGER, lambda _: self._lineage.load({**self._owners, MANAGER: own}))
+        await self._lineage.watch(self._periods.owner, self._owner_of)
+
+    async def _owner_of(self, name: str) -> str:
+        """A queue's ConfigMap, or the one that the held items of pattern nodes belong to."""
+        if name == MANAGER:
+            return str((await self._store.holds(self._workflow.name))["uid"])
+        return str((await self._store.files(name)).owner["uid"])
 
     def status(self) -> Status:
         return Status(
@@ -153,7 +159,8 @@ class Manager:
 
     def _holding(self) -> list[str]:
         """The nodes whose failed items are held: nobody reads them."""
-        ports = [*self._sources, *(port for queue in self._queues for port in self._outputs(queue))]
+        ports = [*self._sources, *map(failed_port, self._sources)]
+        ports += [port for queue in self._queues for port in self._outputs(queue)]
         sources = [
             str(port)
             for port, source in self._sources.items()
