@@ -1,4 +1,4 @@
-"""A workflow over a message queue whose broker is killed in the middle of its work, or hangs."""
+"""A workflow over a message queue whose broker is killed in the middle, or hangs; and odd messages."""
 
 import asyncio
 import os
@@ -8,13 +8,16 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import aio_pika
 import pytest
 
 from support.filled import ITEMS, Filled, kafka, rabbitmq, redis_list, redis_stream
 from support.localrun import QUICK, jobs, queue_files, until_idle
 from support.opened import opened
-from support.rabbitmq_server import RabbitServer
+from support.rabbitmq_server import RabbitServer, rabbitmq_server
+from support.redis_server import PASSWORD, RedisServer, redis_server
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.status import Status
 
@@ -64,7 +67,7 @@ def test_a_broker_that_hangs(tmp_path: Path) -> None:
     def pause() -> None:
         assert broker.server.process
         os.kill(broker.server.process.pid, signal.SIGSTOP)
-        time.sleep(5)
+        time.sleep(9)
         os.kill(broker.server.process.pid, signal.SIGCONT)
 
     with redis_list(tmp_path) as broker:
@@ -102,3 +105,67 @@ def test_a_worker_that_is_slower_than_the_broker_allows(tmp_path: Path) -> None:
         assert sorted(log.read_text().split()) == list("012345")
         assert any("messages of jobs are delivered again" in text for text in said), said
         assert broker.left() == 0
+
+
+ODD = (b'{"n": 1}', b'{"n": 1}', b"{not json", b'"%b"' % (b"x" * (800 << 10)), b'"%b"' % (b"x" * (1 << 20)))
+
+
+def push(server: RedisServer) -> None:
+    server.push("jobs", ODD)
+
+
+def add(server: RedisServer) -> None:
+    server.add("jobs", ({"body": body} for body in ODD))
+
+
+def send(server: RabbitServer) -> None:
+    async def run() -> None:
+        async with await aio_pika.connect(server.url) as connection:
+            channel = await connection.channel()
+            for number, body in enumerate(ODD):
+                message = aio_pika.Message(body, message_id=str(number))
+                await channel.default_exchange.publish(message, "jobs")
+
+    server.declare("jobs")
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("kind", "start", "fill"),
+    [
+        ("redis_list", redis_server, push),
+        ("redis_stream", redis_server, add),
+        ("rabbitmq", rabbitmq_server, send),
+    ],
+)
+def test_equal_poisonous_and_large_messages(
+    tmp_path: Path, kind: str, start: Callable[..., AbstractContextManager[Any]], fill: Callable[[Any], None]
+) -> None:
+    """Each ends where it belongs."""
+
+    async def run(options: dict[str, Any]) -> Status:
+        workflow = Workflow("odd")
+        words = workflow.source("words")
+        workflow.queue("work", words)
+        workflow.queue("look", words.failed)
+        files = {"work": queue_files("work", "true"), "look": queue_files("look", "true")}
+        async with opened(kind, PERIODS, **options) as source:
+            status = await until_idle(
+                workflow, tmp_path / "s", files, {"words": source}, 120, periods=PERIODS
+            )
+            # what is too large for a Job is its broker's until a person says what becomes of it
+            (left,) = (await source.list()).versions
+            assert len(await source.get(left)) > 1 << 20
+            return status
+
+    with start(tmp_path / "broker") as server:
+        fill(server)
+        (tmp_path / "secret").write_text(server.url if kind == "rabbitmq" else PASSWORD)
+        where = {"auth": {"file": str(tmp_path / "secret")}}
+        if kind == "rabbitmq":
+            where |= {"brokers": server.brokers, "queue": "jobs"}
+        else:
+            where |= {"brokers": server.address, "key": "jobs"}
+        work, look = asyncio.run(run(where)).queues
+    assert (work.done, work.failed, look.done, look.failed) == (3, 1, 1, 0), (work, look)
+    assert work.failures[0].reason.startswith("its data is 10485"), work.failures

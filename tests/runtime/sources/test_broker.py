@@ -167,3 +167,19 @@ def test_what_is_wanted_goes_over_http() -> None:
             assert len((await source.list()).versions) == 30
 
     asyncio.run(run())
+
+
+def test_messages_that_are_too_large_for_a_job_hold_up_no_others(tmp_path: Path) -> None:
+    large = b'"%b"' % (b"x" * (1 << 20))
+    memory = InMemory(*[large] * 30, *[b"1"] * 5)
+
+    async def run() -> Status:
+        workflow = Workflow("large")
+        workflow.queue("work", workflow.source("numbers"))
+        files = {"work": queue_files("work", "true", at_once=1)}
+        source = patient(BackingOff(BrokerSource(memory, "json"), 1, 1), 30)
+        return await until_idle(workflow, tmp_path / "s", files, {"numbers": source})
+
+    queue = asyncio.run(run()).queues[0]
+    assert (queue.done, queue.failed) == (5, 30)
+    assert list(memory.held.values()) == [large] * 30

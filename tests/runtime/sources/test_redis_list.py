@@ -164,6 +164,23 @@ def test_payloads_of_a_mebibyte_are_taken_a_few_at_a_time(
     asyncio.run(run())
 
 
+def test_what_is_done_while_it_is_listed_is_not_taken_for_lost(
+    server: RedisServer, password: dict[str, Any]
+) -> None:
+    server.push("meanwhile", map(str, range(600)))
+
+    async def run() -> None:
+        async with opened("redis_list", brokers=server.address, key="meanwhile", **password) as source:
+            while (listing := await source.list()).versions:
+                names = list(listing.versions)[:60]
+                telling = [asyncio.create_task(source.done(name)) for name in names]
+                while not all(task.done() for task in telling):
+                    assert not (await source.list()).notice
+                await asyncio.gather(*telling)
+
+    asyncio.run(run())
+
+
 def test_killed_and_started_again_in_the_middle(server: RedisServer, password: dict[str, Any]) -> None:
     server.push("killed", map(str, range(500)))
     done: list[int] = []

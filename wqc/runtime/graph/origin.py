@@ -24,6 +24,11 @@ class Origin:
     left: int = 0
     offers: list["Offer"] = field(default_factory=list)
 
+    @property
+    def is_stuck(self) -> bool:
+        """Only a person can say what becomes of it: whoever doesn't have it can't."""
+        return self.left > 0 and all(offer.taken or offer.stuck for offer in self.offers)
+
     def settle(self) -> None:
         if self.left == 0:
             self.offers.clear()
@@ -43,6 +48,8 @@ class Offer:
     origin: Origin
     withdrawn: bool = False
     taken: bool = False
+    stuck: bool = False
+    """The item failed for good there, and nobody but the origin has its data, which is too large."""
     since: float = field(default_factory=time.monotonic)
     """When it came, on the monotonic clock."""
 

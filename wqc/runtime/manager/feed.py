@@ -18,6 +18,8 @@ from wqc.runtime.waiting import until_set
 AT_ONCE = 16
 NAME_SHOWN = 200
 """Characters of an item's name that people are told."""
+MOST_STUCK = 400
+"""Messages that wait for a person and take nobody's place; with more of them, fewer others are held."""
 SOON = 0.2
 """Seconds in which others are likely to take more, once they have begun to."""
 
@@ -64,8 +66,7 @@ class Feed:
         self._settling = False
         self._refill = asyncio.Event()
         """Others have some of what it holds, and it has more; or they have all."""
-        if isinstance(source, BoundedSource):
-            source.want(wanted)
+        self._wanted = wanted
         self._is_first = True
         """The items of the first listing are being sent."""
         self._finished: dict[str, None] = {}
@@ -95,9 +96,11 @@ class Feed:
 
     @property
     def settled(self) -> bool:
-        """The last listing was good, and every item of it is with its readers."""
-        waits = self._failure or self._settling or self._unrouted or self._finished or self._origins
-        return self._listed is not None and not waits
+        """The last listing was good, and every item of it is with its readers, or waits for a person."""
+        waits = self._failure or self._settling or self._unrouted or self._finished
+        return (
+            self._listed is not None and not waits and all(each.is_stuck for each in self._origins.values())
+        )
 
     async def run(self) -> None:
         while True:
@@ -111,6 +114,9 @@ class Feed:
                 self._refill.clear()
 
     async def round(self) -> None:
+        if isinstance(self._source, BoundedSource):
+            stuck = sum(each.is_stuck for each in self._origins.values())
+            self._source.want(self._wanted + min(stuck, MOST_STUCK))
         try:
             listing = await self._source.list()
         except SourceError as error:

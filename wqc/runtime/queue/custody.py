@@ -28,7 +28,9 @@ class Custody:
 
     def review(self, key: bytes) -> None:
         """What the queue has of the item may have changed."""
+        attempts = self._book.get(key)
         for offer in self._kept.pop(key, ()):
+            offer.stuck = attempts is not None and attempts.stage == "dead"
             if self._is_enough(key, offer):
                 offer.take()
             elif not offer.withdrawn:

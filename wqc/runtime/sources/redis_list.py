@@ -55,6 +55,8 @@ class RedisList:
         self._timeout = timeout
         self._client: Any = None
         self._held: set[str] = set()
+        self._told: set[str] = set()
+        """Of them, those that the server was told to forget, whether or not it has answered."""
         self._bodies: Bodies[bytes] = Bodies()
         self._last = 0
         self._waiting = 0
@@ -74,6 +76,7 @@ class RedisList:
         for name, body in fresh.items():
             self._bodies.put(name, body)
         self._held = set(names)
+        self._told &= self._held
         self._last = max([int(before or 0), *map(int, fresh)])
         self._waiting = waiting
         return Held(dict.fromkeys(names, ""), waiting > 0, NEVER_AGAIN)
@@ -89,9 +92,9 @@ class RedisList:
         return body
 
     async def done(self, name: str) -> None:
+        self._told.add(name)
         with self._connection.told():
             await self._open().hdel(self._keys[1], name)
-        self._held.discard(name)
         self._bodies.drop(name)
 
     async def close(self) -> None:
@@ -102,7 +105,7 @@ class RedisList:
 
     def _compare(self, last: int, held: set[str], waiting: int) -> None:
         """Say what the server has lost: it knows fewer numbers than it gave, or not all that was filed."""
-        lost = len(self._held - held)
+        lost = len(self._held - held - self._told)
         if last < self._last:
             ends = f"its data is that of {_time(last)}" if last else "nothing is left of it"
             gone = max(0, self._waiting - waiting)
