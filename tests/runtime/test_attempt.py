@@ -149,7 +149,7 @@ def test_the_data_of_a_large_item_is_not_in_its_job() -> None:
     template = yaml.safe_load(job_template("true"))
     files = template["spec"]["template"]["spec"]["volumes"][0]["downwardAPI"]["items"]
     files.append({"path": "stdin", "fieldRef": {"fieldPath": "metadata.annotations['wqc/stdin']"}})
-    large = made(json.dumps({"a": "x" * SMALL_ITEM_BYTES}), template)
+    large = made(json.dumps("x" * SMALL_ITEM_BYTES), template)
     assert large["metadata"]["annotations"]["wqc/large"] == "item.json,stdin"
     pod = large["spec"]["template"]
     assert "annotations" not in pod["metadata"]
@@ -157,6 +157,12 @@ def test_the_data_of_a_large_item_is_not_in_its_job() -> None:
     items = [{"key": "item.json", "path": "item.json"}, {"key": "stdin", "path": "stdin"}]
     assert volume == {"name": "item", "configMap": {"name": "job-1", "items": items}}
     assert len(json.dumps(large)) < 4096
+    # what the worker reads is the JSON itself
+    large = made(json.dumps({"a": "x" * SMALL_ITEM_BYTES}), template)
+    assert large["metadata"]["annotations"]["wqc/large"] == "item.json"
+    (volume,) = [each for each in large["spec"]["template"]["spec"]["volumes"] if each["name"] == "item"]
+    items[1]["key"] = "item.json"
+    assert volume["configMap"]["items"] == items
 
 
 @pytest.mark.parametrize(

@@ -93,10 +93,16 @@ class TestLocalStore(StoreSuite):
                 template = yaml.safe_load(
                     job_template(f'cp "$WORK_ITEM_FILE" {out}; ls "$WORK_ITEM_DIR" > {out}.fields')
                 )
+                files = template["spec"]["template"]["spec"]["volumes"][0]["downwardAPI"]["items"]
+                files.append(
+                    {"path": "stdin", "fieldRef": {"fieldPath": "metadata.annotations['wqc/stdin']"}}
+                )
                 data = json.dumps({"path": "a" * 500 * 1024})
                 made = await store.create("work", manifest(template, owner, "large", data), data)
                 await changes.job(made.job, "succeeded")
                 assert out.read_text() == data
+                (folder,) = (world.state_folder / "jobs").iterdir()
+                assert (folder / "item" / "stdin").read_text() == data
                 assert Path(f"{out}.fields").read_text() == ""
 
         self.run(scenario())

@@ -26,7 +26,7 @@ from wqc.contract.names import (
 )
 from wqc.contract.pod import STDIN_ANNOTATION
 from wqc.contract.settings import Lane
-from wqc.runtime.queue.largeitem import STDIN_FILE, files_volume, large_files
+from wqc.runtime.queue.largeitem import STDIN_FILE, files_volume, large_files, large_keys
 from wqc.runtime.stdin import stdin_text
 from wqc.runtime.text import decode, encode, scalar
 
@@ -110,12 +110,13 @@ def job_manifest(
     if len(data.encode()) <= SMALL_ITEM_BYTES:
         _put_in(pod, data)
     else:
-        names = [file["path"] for file in item_files(pod["spec"])]
+        keys = large_keys((file["path"] for file in item_files(pod["spec"])), data)
+        names = list(dict.fromkeys(keys.values()))
         large_files(names, data)
         _merge(metadata, "annotations", {LARGE: ",".join(names)})
         volumes = pod["spec"]["volumes"]
         volumes[:] = [
-            files_volume(ITEM_VOLUME, job, names) if each["name"] == ITEM_VOLUME else each for each in volumes
+            files_volume(ITEM_VOLUME, job, keys) if each["name"] == ITEM_VOLUME else each for each in volumes
         ]
     return manifest
 

@@ -30,7 +30,7 @@ from wqc.contract.names import (
     TEMPLATE_LABEL,
 )
 from wqc.runtime.logs import log
-from wqc.runtime.queue.attempt import FIELDS_FOLDER, annotation_of, item_files, read_identity
+from wqc.runtime.queue.attempt import FIELDS_FOLDER, ITEM_VOLUME, annotation_of, item_files, read_identity
 from wqc.runtime.queue.largeitem import ITEM_FILE, file_names, large_files
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.local import durable, process
@@ -318,11 +318,14 @@ def _read(folder: JobFolder, runs: bool) -> Job:
 def _item_files(manifest: dict[str, Any], data: str) -> dict[str, str]:
     """By path; `data` is the item's where the Job doesn't have it."""
     if names := manifest["metadata"]["annotations"].get(LARGE):
-        return large_files(file_names(names), data)
+        texts = large_files(file_names(names), data)
+        volumes = manifest["spec"]["template"]["spec"]["volumes"]
+        (items,) = [each["configMap"]["items"] for each in volumes if each["name"] == ITEM_VOLUME]
+        return {item["path"]: texts[item["key"]] for item in items}
     annotations = manifest["spec"]["template"]["metadata"].get("annotations", {})
     files = item_files(manifest["spec"]["template"]["spec"])
-    texts = {file["path"]: annotations.get(annotation_of(file)) for file in files}
-    return {path: text for path, text in texts.items() if text is not None}
+    found = {file["path"]: annotations.get(annotation_of(file)) for file in files}
+    return {path: text for path, text in found.items() if text is not None}
 
 
 def _is_held(manifest: dict[str, Any]) -> bool:
