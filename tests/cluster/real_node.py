@@ -58,7 +58,7 @@ class RealNode:
         self.control_plane.start()
         start_controllers(self.control_plane)
         self.runtime.start(PODS, first="10.244.0.10")
-        self._start_kubelet()
+        self.start_kubelet()
         self._start_proxy()
         self._start_dns()
         client = Client(self.kubeconfig)
@@ -81,7 +81,11 @@ class RealNode:
     def _part(self, name: str) -> Path:
         return linked(NODE_PROGRAM, self.folder / "bin", name)
 
-    def _start_kubelet(self) -> None:
+    def kill_kubelet(self) -> None:
+        """What runs goes on without it."""
+        self.processes.kill("kubelet")
+
+    def start_kubelet(self) -> None:
         config = {
             "apiVersion": "kubelet.config.k8s.io/v1beta1",
             "kind": "KubeletConfiguration",
