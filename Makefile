@@ -91,8 +91,9 @@ bad: $(VENV)/wheel.stamp
 	$(BIN)/python tools/refresh_bad.py
 	@git --no-pager diff --stat -- tests/bad
 
-benchmarks: $(VENV)/wheel.stamp
+benchmarks: $(VENV)/wheel.stamp $(VENV)/go.stamp
 	$(BIN)/python benchmarks/compile.py
+	$(BIN)/python benchmarks/manager.py
 
 docs: $(VENV)/wheel.stamp
 	$(BIN)/python tools/reference.py
