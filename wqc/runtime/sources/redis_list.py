@@ -11,11 +11,13 @@ Numbers are the server's time in microseconds, or one more than the last: they n
 server has lost what it knew.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from wqc.runtime.redis.bodies import Bodies
 from wqc.runtime.redis.connection import Connection
+from wqc.runtime.redis.together import Together
 from wqc.runtime.sources.broker import NEVER_AGAIN, Held
 from wqc.runtime.sources.notices import Notices
 from wqc.runtime.sources.source import NoSuchItem, SourceError
@@ -61,6 +63,7 @@ class RedisList:
         self._last = 0
         self._waiting = 0
         self._notices = Notices()
+        self._forgetting = Together(self._forget)
 
     @property
     def notice(self) -> str:
@@ -93,8 +96,7 @@ class RedisList:
 
     async def done(self, name: str) -> None:
         self._told.add(name)
-        with self._connection.told():
-            await self._open().hdel(self._keys[1], name)
+        await self._forgetting.add(name)
         self._bodies.drop(name)
 
     async def close(self) -> None:
@@ -102,6 +104,10 @@ class RedisList:
         if self._client:
             client, self._client = self._client, None
             await client.aclose()
+
+    async def _forget(self, names: Sequence[str]) -> None:
+        with self._connection.told():
+            await self._open().hdel(self._keys[1], *names)
 
     def _compare(self, last: int, held: set[str], waiting: int) -> None:
         """Say what the server has lost: it knows fewer numbers than it gave, or not all that was filed."""

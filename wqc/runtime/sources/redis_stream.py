@@ -4,11 +4,12 @@ An entry's name is its id. The consumer has the same name after a restart, so wh
 again; what other consumers of the group have left behind is claimed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wqc.runtime.redis.bodies import Bodies, body_size
 from wqc.runtime.redis.connection import Connection
+from wqc.runtime.redis.together import Together
 from wqc.runtime.sources.broker import NEVER_AGAIN, Held
 from wqc.runtime.sources.notices import Notices
 from wqc.runtime.sources.source import NoSuchItem, SourceError
@@ -42,6 +43,7 @@ class RedisStream:
         self._deleted = 0
         self._missing = ""
         self._notices = Notices()
+        self._acknowledging = Together(self._acknowledge)
 
     @property
     def notice(self) -> str:
@@ -75,8 +77,7 @@ class RedisStream:
         raise NoSuchItem(f"{self._key} has no entry {name} that is pending")
 
     async def done(self, name: str) -> None:
-        with self._connection.told():
-            await self._open().xack(self._key, self._group, name)
+        await self._acknowledging.add(name)
         self._held.discard(name)
         self._bodies.drop(name)
 
@@ -85,6 +86,10 @@ class RedisStream:
         if self._client:
             client, self._client = self._client, None
             await client.aclose()
+
+    async def _acknowledge(self, names: Sequence[str]) -> None:
+        with self._connection.told():
+            await self._open().xack(self._key, self._group, *names)
 
     async def _find_group(self) -> Mapping[str, Any] | None:
         """Made where it isn't there; None while there is no stream."""
