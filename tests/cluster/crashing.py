@@ -16,6 +16,7 @@ from cluster.client import Client
 from cluster.control_plane import free_port
 from cluster.forked import start_manager
 from support.localrun import job_template, queue_files
+from wqc.contract.limits import SMALL_ITEM_BYTES
 from wqc.contract.names import item_hash
 from wqc.runtime.queue.ledger import read_segment
 from wqc.runtime.stores.store import Segment
@@ -26,7 +27,8 @@ from wqc.runtime import Workflow
 workflow = Workflow("crash")
 
 clips = workflow.source("clips")
-first = workflow.queue("first", clips)
+kept = workflow.filter("kept", clips, where="item.data.number >= 0")
+first = workflow.queue("first", kept)
 ended = workflow.merger("ended", {"good": first, "bad": first.failed})
 second = workflow.queue("second", ended)
 
@@ -35,10 +37,12 @@ if __name__ == "__main__":
 '''
 PERIODS = "backoff=0.2 backoff_limit=1 flush=0.3 listing=0.5 refused=0.1 lease=4"
 RESULT = '{"frames":7}'
-FAILING, RETRIED = "clip 07", "clip 13"
+ODD, FAILING, RETRIED, LARGE = "clip 03", "clip 07", "clip 13", "clip 17"
 ITEMS: dict[str, Any] = {f"clip {number:02}": {"number": number} for number in range(20)}
-ITEMS[FAILING] = {"simulated_exit_code": 65}
-ITEMS[RETRIED] = {"simulated_exit_code_at_first": 1}
+ITEMS[ODD] = {"name": "without a number"}
+ITEMS[FAILING]["simulated_exit_code"] = 65
+ITEMS[RETRIED]["simulated_exit_code_at_first"] = 1
+ITEMS[LARGE]["text"] = "x" * SMALL_ITEM_BYTES
 
 LOOK = 1.0
 """Seconds between two looks; listing whole Jobs is what costs most here."""
@@ -57,10 +61,12 @@ class Outcome:
 
 
 def expected() -> Outcome:
-    """Every item is worked on, recorded once, delivered once; one is tried twice, one fails."""
-    ends = {name: f"{'bad' if name == FAILING else 'good'}:{name}" for name in ITEMS}
-    attempts = Counter(("first", name) for name in ITEMS) + Counter([("first", RETRIED)])
-    recorded = Counter(("first", name) for name in ITEMS) + Counter(("second", end) for end in ends.values())
+    """Every item is worked on, recorded once, delivered once; one is tried twice, one fails; one fails in the
+    filter, and is held.
+    """
+    ends = {name: f"{'bad' if name == FAILING else 'good'}:{name}" for name in ITEMS if name != ODD}
+    attempts = Counter(("first", name) for name in ends) + Counter([("first", RETRIED), ("kept", ODD)])
+    recorded = Counter(("first", name) for name in ends) + Counter(("second", end) for end in ends.values())
     failure = {
         "item": {"name": FAILING, "version": "", "data": ITEMS[FAILING]},
         "reason": "exit code 65",
@@ -97,9 +103,11 @@ class Run:
                 if self._manager is None or not self._manager.is_alive():
                     self._start()
                 jobs = self._jobs()
-                if len(jobs) >= 2 * len(ITEMS) and all("wqc/done" in each["labels"] for each in jobs):
+                held = [each for each in jobs if each["spec"].get("suspend")]
+                done = [each for each in jobs if "wqc/done" in each["labels"]]
+                if held and len(done) >= 2 * len(ITEMS) - 1 and len(held) + len(done) == len(jobs):
                     found = self._outcome()
-                    if len(found.delivered) == len(ITEMS):
+                    if len(found.delivered) == len(ITEMS) - 1:
                         return found
                 if time.monotonic() > until:
                     raise TimeoutError(self.log.read_text()[-4000:])
