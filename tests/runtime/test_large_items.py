@@ -70,6 +70,24 @@ def test_a_large_item_goes_through_queues_conditions_and_retries(tmp_path: Path)
     assert source.data == {}
 
 
+def test_what_is_too_large_for_the_next_queue_stays_with_the_first(tmp_path: Path) -> None:
+    """The failure that a reader gets is larger than the item that failed."""
+    workflow = Workflow("large")
+    first = workflow.queue("first", workflow.source("names"))
+    workflow.queue("lost", first.failed)
+    files = {
+        "first": queue_files("first", "exit 1", retries=0),
+        "lost": queue_files("lost", collect(tmp_path / "told")),
+    }
+    full = "x" * (900 * 1024 - 2)
+    source = Holding({"a": full, "b": 1})
+    status = asyncio.run(until_idle(workflow, tmp_path / "s", files, {"names": source}))
+    assert [(queue.done, queue.failed, queue.handing) for queue in status.queues] == [(1, 0, 1), (1, 1, 0)]
+    assert "bytes of JSON; 921600 fit" in status.queues[1].failures[0].reason
+    status = asyncio.run(until_idle(workflow, tmp_path / "s", files, {"names": source}))
+    assert [(queue.done, queue.failed, queue.handing) for queue in status.queues] == [(1, 0, 1), (1, 1, 0)]
+
+
 def test_a_large_item_that_fails_in_a_node_is_held_whole(tmp_path: Path) -> None:
     async def scenario() -> None:
         data = {"a": LARGE}

@@ -68,6 +68,11 @@ class Book:
     def count(self, *stages: Stage) -> int:
         return sum(len(self._stages[stage]) for stage in stages)
 
+    def hands_on(self) -> bool:
+        """Some finished items are on their way to their readers, and don't wait there for a person."""
+        handing = self._stages["handing"].values()
+        return any(not (attempts.origin and attempts.origin.is_stuck) for attempts in handing)
+
     def move(self, attempts: Attempts, stage: Stage) -> None:
         if attempts.stage:
             del self._stages[attempts.stage][attempts.key]

@@ -131,9 +131,8 @@ class Holder:
     @property
     def idle(self) -> bool:
         """Nothing is left to do about the items that it has."""
-        return self.has_judged and not (
-            self._waiting or self._book.count("active", "retry", "handing", "recording", "finishing")
-        )
+        unfinished = self._book.count("active", "retry", "recording", "finishing")
+        return self.has_judged and not (unfinished or self._book.hands_on() or self._waiting)
 
     @property
     def full(self) -> str:

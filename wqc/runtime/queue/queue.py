@@ -184,9 +184,9 @@ class Queue:
 
     @property
     def idle(self) -> bool:
-        """Nothing is left to do about the items that it has."""
-        unfinished = self._book.count("active", "stray", "retry", "handing", "recording", "finishing")
-        return self.has_judged and not (unfinished or self._starter.waiting)
+        """Nothing is left to do about the items that it has, but for what waits for a person."""
+        unfinished = self._book.count("active", "stray", "retry", "recording", "finishing")
+        return self.has_judged and not (unfinished or self._book.hands_on() or self._starter.waiting)
 
     def status(self) -> QueueStatus:
         dead = self._book.at("dead")
