@@ -1,13 +1,17 @@
 """`wqc run`, as people use it: real workers, interruptions, and what it says when something is missing."""
 
 import contextlib
+import fcntl
 import os
+import pty
 import random
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from collections import Counter
 from pathlib import Path
@@ -286,6 +290,52 @@ def test_an_interrupt_ends_the_workers_and_the_next_run_goes_on(tmp_path: Path) 
     written(tmp_path, CHAIN % ('"a", "b"', log, log))
     ran = wqc("run", "w.wq", "--until-empty", folder=tmp_path, WQC_PERIODS=PERIODS)
     assert (ran.status, ran.out.splitlines()[-1]) == (0, "second: 0 waiting, 0 running, 2 done, 0 failed")
+
+
+def on_a_terminal(folder: Path, columns: int, rows: int, *arguments: str) -> list[str]:
+    """What a person sees of it at the end, line by line."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    command = [sys.executable, "-m", "wqc", "run", "w.wq", *arguments]
+    environment = os.environ | {"WQC_PERIODS": PERIODS}
+    running = subprocess.Popen(command, cwd=folder, env=environment, stdout=theirs, stderr=subprocess.DEVNULL)
+    os.close(theirs)
+    written = b""
+    with contextlib.suppress(OSError):  # the other end is closed
+        while piece := os.read(ours, 4096):
+            written += piece
+    os.close(ours)
+    assert running.wait(60) == 0
+    lines = [""]
+    for piece in re.findall(r"\x1b\[\d+A\x1b\[J|\r\n|[^\x1b\r]+", written.decode()):
+        if piece.startswith("\x1b"):
+            up = int(piece[2 : piece.index("A")])
+            assert up < rows, "it can't go up to what has scrolled away"
+            del lines[len(lines) - 1 - up :]
+            lines.append("")
+        elif piece == "\r\n":
+            assert len(lines[-1]) < columns, "a line that is wrapped takes two"
+            lines.append("")
+        else:
+            lines[-1] += piece
+    return lines
+
+
+def test_on_a_terminal_the_table_keeps_up(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    written(tmp_path, CHAIN % ('"a", "b", "c", "d", "e", "f"', log, log))
+    wide = on_a_terminal(tmp_path, 100, 30, "--until-empty")
+    assert [line.split()[:5] for line in wide] == [
+        ["queue", "waiting", "running", "done", "failed"],
+        ["first", "0", "0", "6", "0"],
+        ["second", "0", "0", "6", "0"],
+        [],
+    ]
+    assert on_a_terminal(tmp_path, 20, 3, "--until-empty") == [
+        "queue   waiting  ru",
+        "first         0    ",
+        "",
+    ]
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

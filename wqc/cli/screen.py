@@ -1,6 +1,7 @@
 """A live table on a terminal, and plain lines elsewhere."""
 
 import logging
+import os
 import time
 from collections.abc import Iterator
 from typing import TextIO
@@ -52,9 +53,14 @@ class Screen:
     def _redraw(self, notices: list[str], lines: list[str]) -> None:
         if self._drawn:
             self._stream.write(f"\x1b[{self._drawn}A\x1b[J")
-        for line in (*notices, *lines):
+        for line in notices:
             print(line, file=self._stream)
-        self._drawn = len(lines)
+        columns, rows = os.get_terminal_size(self._stream.fileno())
+        # what is wrapped or scrolled away can't be drawn over
+        shown = [line[: max(1, columns - 1)] for line in lines[: max(1, rows - 1)]]
+        for line in shown:
+            print(line, file=self._stream)
+        self._drawn = len(shown)
 
     def _report(self, status: Status, last: bool) -> None:
         now = time.monotonic()
