@@ -4,7 +4,7 @@ usage: .venv/bin/python benchmarks/brokers.py [--items N] [--backlog N] [KIND â€
 
 Items per second through reserve, get and done, without Jobs: by the plain client that does the same, by the
 source in this process, and by its ambassador, asked over HTTP. In turns, several times: medians, and the
-median of each turn's ratio.
+median of each turn's ratio, of time and of this process's CPU time.
 Then the ambassador's memory with a thousand messages waiting, and with a million.
 """
 
@@ -13,6 +13,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -54,16 +55,24 @@ async def through(source: HoldingSource, count: int) -> None:
         count -= len(names)
 
 
-async def timed(work: Callable[[], Awaitable[None]]) -> float:
-    start = time.perf_counter()
+@dataclass(frozen=True)
+class Taken:
+    """Seconds. `cpu` is this process's, which a busy machine changes less."""
+
+    wall: float
+    cpu: float
+
+
+async def timed(work: Callable[[], Awaitable[None]]) -> Taken:
+    wall, cpu = time.perf_counter(), time.process_time()
     await work()
-    return time.perf_counter() - start
+    return Taken(time.perf_counter() - wall, time.process_time() - cpu)
 
 
 def rates(broker: Broker, folder: Path, items: int) -> dict[str, float]:
-    """Items per second, and the ratio of the source to the plain client."""
+    """Items per second, and the ratios of the source to the plain client."""
     settings = source_settings(folder / "settings", "words", broker.kind, **broker.options)
-    seconds: dict[str, list[float]] = {"plain": [], "source": [], "ambassador": []}
+    taken: dict[str, list[Taken]] = {"plain": [], "source": [], "ambassador": []}
 
     async def source() -> None:
         opened = open_source(
@@ -71,7 +80,7 @@ def rates(broker: Broker, folder: Path, items: int) -> dict[str, float]:
         )
         assert isinstance(opened, HoldingSource)
         try:
-            seconds["source"].append(await timed(lambda: through(opened, items)))
+            taken["source"].append(await timed(lambda: through(opened, items)))
         finally:
             await opened.close()
 
@@ -79,17 +88,20 @@ def rates(broker: Broker, folder: Path, items: int) -> dict[str, float]:
         with ambassador(["source", "words"], settings) as process:
             asked = HttpSource(process.url, 30)
             try:
-                seconds["ambassador"].append(await timed(lambda: through(asked, items)))
+                taken["ambassador"].append(await timed(lambda: through(asked, items)))
             finally:
                 await asked.close()
 
     for _ in range(ROUNDS):
         broker.fill(3 * items)
-        seconds["plain"].append(asyncio.run(timed(lambda: broker.plain(items))))
+        taken["plain"].append(asyncio.run(timed(lambda: broker.plain(items))))
         asyncio.run(source())
         asyncio.run(served())
-    ratios = (plain / own for plain, own in zip(seconds["plain"], seconds["source"], strict=True))
-    return {name: items / median(several) for name, several in seconds.items()} | {"ratio": median(ratios)}
+    found = {name: items / median(each.wall for each in several) for name, several in taken.items()}
+    turns = list(zip(taken["plain"], taken["source"], strict=True))
+    found["ratio"] = median(plain.wall / own.wall for plain, own in turns)
+    found["cpu"] = median(plain.cpu / own.cpu for plain, own in turns)
+    return found
 
 
 def memory(broker: Broker, folder: Path, backlog: int) -> tuple[float, float]:
@@ -123,13 +135,16 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=1000)
     parser.add_argument("--backlog", type=int, default=1_000_000)
     arguments = parser.parse_args()
-    print(f"{'items/s':14}{'plain':>8}{'source':>8}{'ratio':>7}{'ambassador':>12}", end="")
+    print(f"{'items/s':14}{'plain':>8}{'source':>8}{'ratio':>7}{'CPU':>6}{'ambassador':>12}", end="")
     print(f"{'MiB, ' + str(FEW):>14}{'MiB, ' + str(arguments.backlog):>14}", flush=True)
     for kind in arguments.kinds or BROKERS:
         with TemporaryDirectory() as place, BROKERS[kind](Path(place)) as broker:
             rate = rates(broker, Path(place), arguments.items)
             few, many = memory(broker, Path(place), arguments.backlog)
-        print(f"{kind:14}{rate['plain']:8.0f}{rate['source']:8.0f}{rate['ratio']:7.2f}", end="")
+        print(
+            f"{kind:14}{rate['plain']:8.0f}{rate['source']:8.0f}{rate['ratio']:7.2f}{rate['cpu']:6.2f}",
+            end="",
+        )
         print(f"{rate['ambassador']:12.0f}{few:14.1f}{many:14.1f}", flush=True)
 
 
