@@ -15,9 +15,10 @@ from wqc.contract.names import item_hash
 from wqc.runtime.graph.graph import Port
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.lanes.arrivals import STEP, Arrivals
+from wqc.runtime.manager import absences
 from wqc.runtime.manager.absences import Absences
 from wqc.runtime.manager.forgetting import Absent
-from wqc.runtime.manager.manager import Manager, absences
+from wqc.runtime.manager.manager import Manager
 from wqc.runtime.sources.source import Listing
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
