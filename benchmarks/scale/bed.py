@@ -24,10 +24,15 @@ LONG = "86400s"
 
 
 class Bed:
-    def __init__(self, folder: Path, controllers: Sequence[str]) -> None:
-        """`controllers`: flags of kube-controller-manager."""
+    client: Client
+    """Once it has started."""
+
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.control_plane = ControlPlane(folder / "control-plane")
+
+    def start(self, controllers: Sequence[str]) -> None:
+        """`controllers`: flags of kube-controller-manager."""
         self.control_plane.start()
         start_controllers(self.control_plane, *controllers)
         start_simulated_nodes(self.control_plane)
@@ -78,8 +83,9 @@ class Bed:
 @contextmanager
 def bed(folder: Path, controllers: Sequence[str]) -> Iterator[Bed]:
     folder.mkdir(parents=True, exist_ok=True)
-    made = Bed(folder, controllers)
+    made = Bed(folder)
     try:
+        made.start(controllers)
         yield made
     finally:
         made.stop()
