@@ -171,3 +171,51 @@ def test_a_copier_passes_on_what_failed_and_a_merger_names_it() -> None:
         assert merged.notice == "left: lost 3"
 
     asyncio.run(ask())
+
+
+def test_after_a_restart_a_copier_still_waits_for_all_its_readers() -> None:
+    async def ask() -> None:
+        held = Held(a="1")
+        await Node(held, Copier(), ("one", "two")).list("one")
+        again = Node(held, Copier(), ("one", "two"))
+        await again.done("one", "a")
+        assert "a" in held.items
+        await again.done("two", "a")
+        assert "a" not in held.items
+
+    asyncio.run(ask())
+
+
+class Partly(Held):
+    """Some items can't be read for now."""
+
+    unreadable: tuple[str, ...] = ()
+
+    async def get(self, name: str) -> str:
+        if name in self.unreadable:
+            raise SourceError(f"{name} answers 500")
+        return await super().get(name)
+
+
+def test_an_item_that_cannot_be_read_holds_up_no_others() -> None:
+    async def ask() -> None:
+        held = Partly(a="1", b="no JSON", c="3", d="4")
+        held.unreadable = ("c",)
+        filter = Node(held, Filter(compile_expression("item.data > 1")))
+        assert list((await filter.list("")).versions) == ["d"]
+        with pytest.raises(SourceError, match="isn't known yet where it goes"):
+            await filter.done("", "c")
+        held.unreadable = ()
+        assert list((await filter.list("")).versions) == ["c", "d"]
+
+    asyncio.run(ask())
+
+
+def test_a_source_of_which_nothing_can_be_read_fails() -> None:
+    async def ask() -> None:
+        held = Partly(a="1", b="2")
+        held.unreadable = ("a", "b")
+        with pytest.raises(SourceError, match="a answers 500"):
+            await Node(held, Filter(compile_expression("true"))).list("")
+
+    asyncio.run(ask())

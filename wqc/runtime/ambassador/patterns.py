@@ -4,12 +4,14 @@ Each output is a source of its own.
 """
 
 import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from wqc.patterns.item import Failed, Item, Pattern, Step
 from wqc.patterns.merger import Merger, interleave
 from wqc.runtime.graph.graph import FAILED
+from wqc.runtime.logs import log
 from wqc.runtime.queue.failure import failure_text
 from wqc.runtime.sources.source import HoldingSource, Listing, NoSuchItem, Source, SourceError
 from wqc.runtime.text import decode
@@ -29,6 +31,8 @@ class Node:
         self._pattern = pattern
         self._copies = outputs
         self._outputs: dict[Entry, tuple[str, ...]] = {}
+        self._unreadable: dict[Entry, str] = {}
+        """Items that are listed but can't be read, and why."""
         self._told: dict[str, set[str]] = {}
         """By item: the outputs whose reader is done with it."""
         self._listing = Listing({})
@@ -65,10 +69,19 @@ class Node:
         return failure_text(item, step.reason).text if isinstance(step, Failed) else text
 
     async def done(self, output: str, name: str) -> None:
-        """The source is told when every reader that the item goes to is done with it."""
+        """The source is told when every reader that the item goes to is done with it.
+
+        Raises SourceError while it isn't known which those are.
+        """
+        if name not in self._listing.versions:
+            await self.list(output)  # after a start nothing is known yet
+        if name not in self._listing.versions:
+            return
+        ways = self._outputs.get((name, self._listing.versions[name]))
+        if ways is None:
+            raise SourceError(f"{name}: it isn't known yet where it goes")
         told = self._told.setdefault(name, set())
         told.add(output)
-        ways = self._outputs.get((name, self._listing.versions.get(name, "")), ())
         if told.issuperset(ways):
             await self._let_go(name)
             del self._told[name]
@@ -84,13 +97,17 @@ class Node:
         for start in range(0, len(fresh), AT_ONCE):
             batch = fresh[start : start + AT_ONCE]
             await asyncio.gather(*(self._judge_one(*entry, listing.failed) for entry in batch))
+        self._unreadable = {entry: why for entry, why in self._unreadable.items() if entry in entries}
+        if len(fresh) > 1 and all(entry in self._unreadable for entry in fresh):
+            # it is the source, more likely than all of them
+            raise SourceError(f"{fresh[0][0]}: {self._unreadable[fresh[0]]}")
         if listing.wants_done:
             for entry in fresh:
                 if self._outputs.get(entry) == ():
                     await self._let_go(entry[0])
 
     async def _judge_one(self, name: str, version: str, failed: Mapping[str, str]) -> None:
-        """An item that is gone since it was listed has no verdict; one that failed before is passed on."""
+        """An item that can't be read has no verdict yet; one that failed before is passed on."""
         data = None
         if name in failed and self._pattern.reads_data:
             self._outputs[name, version] = (FAILED,)
@@ -100,6 +117,12 @@ class Node:
                 data = _data(name, await self._source.get(name))
             except NoSuchItem:
                 return
+            except SourceError as error:
+                if self._unreadable.get((name, version)) != str(error):
+                    log(logging.WARNING, "item can't be read", item=name, reason=str(error))
+                self._unreadable[name, version] = str(error)
+                return
+            self._unreadable.pop((name, version), None)
         self._outputs[name, version] = self._ways(self._pattern.route(Item(name, version, data)))
 
     def _ways(self, step: Step) -> tuple[str, ...]:
