@@ -127,3 +127,12 @@ def test_interleaving_lets_every_stream_progress(streams: list[list[int]]) -> No
     tagged = [[(index, value) for value in stream] for index, stream in enumerate(streams)]
     first = list(interleave(tagged))[: len(streams)]
     assert [index for index, _ in first] == list(range(len(streams)))
+
+
+@pytest.mark.parametrize(("levels", "failed"), [(600, False), (2000, True), (200_000, True)])
+def test_data_that_is_nested_very_deeply_fails_its_item_at_most(levels: int, failed: bool) -> None:
+    data: list[Any] = []
+    for _ in range(levels):
+        data = [data]
+    condition = Filter(compile_expression("size(item.data) == 1"))
+    assert isinstance(condition.route(Item("deep", "", data)), Failed) == failed

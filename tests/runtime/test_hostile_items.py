@@ -10,11 +10,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings
 
 from support.hostile import SNIPPETS, items
 from support.localrun import queue_files, until_idle
 from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.text import DEEPEST, decode
 
 SCRIPT = """
 cp "$WORK_ITEM_FILE" "$(mktemp {out}/XXXXXXXX)"
@@ -65,3 +67,25 @@ def test_a_process_gets_what_the_source_has(given_items: dict[str, Any]) -> None
             "nothing of an item is in it"
         )
         assert not list(folder.rglob("canary"))
+
+
+def test_deep_data_goes_all_the_way_and_a_node_fails_it_like_any_other(tmp_path: Path) -> None:
+    def nested(levels: int) -> Any:
+        return json.loads("[" * levels + "]" * levels)
+
+    workflow = Workflow("deep")
+    kept = workflow.filter("kept", workflow.source("names"), "size(item.data) == 1")
+    unsure = workflow.filter("unsure", kept, "item.data.kind == 'a'")
+    workflow.queue("failed", workflow.queue("first", unsure.failed).failed)
+    files = {"first": queue_files("first", "exit 1", retries=0), "failed": queue_files("failed", "true")}
+    taken = {"deep": nested(DEEPEST), "flat": [1]}
+    status = asyncio.run(until_idle(workflow, tmp_path / "s", files, {"names": taken}))
+    assert [(queue.done, queue.blocked) for queue in status.queues] == [(2, ""), (2, "")]
+
+
+@pytest.mark.parametrize("levels", [DEEPEST + 1, 990, 1000, 100_000])
+def test_what_is_nested_deeper_is_refused_in_words(levels: int) -> None:
+    for opening, inmost, closing in (("[", "", "]"), ('{"a":', "1", "}")):
+        assert decode(opening * DEEPEST + inmost + closing * DEEPEST)
+        with pytest.raises(ValueError, match="nested deeper than 500 levels"):
+            decode(opening * levels + inmost + closing * levels)

@@ -11,6 +11,8 @@ from typing import Any
 from cel_expr_python import cel
 
 Param = str | int | float | bool
+DEEPEST = 1000
+"""Levels of lists and maps in an item's data."""
 ITEM_VARIABLES = ("item.name", "item.version", "item.data")
 
 _TYPES = {
@@ -67,8 +69,7 @@ class Expression:
             bound |= {f"item.data.{field}": known[field] for field, _ in self._fields if field in known}
         else:
             bound["item.data"] = data
-        if any(map(_is_cut, bound.values())):
-            raise EvaluationFailed("it has a text that no condition can read: NUL, or half a character")
+        _check(bound)
         bound |= {f"param.{param}": value for param, value in self._params}
         try:
             value = self._compiled.eval(data=bound)
@@ -79,13 +80,31 @@ class Expression:
         return value.plain_value()
 
 
-def _is_cut(value: object) -> bool:
-    """The library sees a text up to its first NUL only, and none that UTF-8 can't carry."""
-    if isinstance(value, str):
-        return "\0" in value or not (value.isascii() or _is_utf8(value))
-    if isinstance(value, dict):
-        return any(map(_is_cut, value)) or any(map(_is_cut, value.values()))
-    return isinstance(value, list) and any(map(_is_cut, value))
+def _check(bound: dict[str, object]) -> None:
+    """The library sees a text up to its first NUL only, and none that UTF-8 can't carry; what is nested very
+    deeply exhausts its stack. Raises EvaluationFailed.
+    """
+    level: list[object] = [*bound.values()]
+    for _ in range(DEEPEST):
+        inner: list[object] = []
+        for value in level:
+            if isinstance(value, str):
+                if _is_cut(value):
+                    raise EvaluationFailed(
+                        "it has a text that no condition can read: NUL, or half a character"
+                    )
+            elif isinstance(value, dict):
+                inner += [*value, *value.values()]
+            elif isinstance(value, list):
+                inner += value
+        if not inner:
+            return
+        level = inner
+    raise EvaluationFailed(f"it is nested deeper than the {DEEPEST} levels that a condition can read")
+
+
+def _is_cut(text: str) -> bool:
+    return "\0" in text or not (text.isascii() or _is_utf8(text))
 
 
 def _is_utf8(text: str) -> bool:

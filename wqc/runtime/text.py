@@ -1,7 +1,11 @@
 """JSON texts: what items, results and annotations are made of."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
+
+DEEPEST = 500
+"""Levels of lists and maps in what is taken in: Python's own limit leaves room to wrap and to write it."""
 
 
 def encode(value: Any) -> str:
@@ -14,11 +18,38 @@ def encode(value: Any) -> str:
 
 
 def decode(text: str | bytes) -> Any:
-    """Raises ValueError for anything but JSON, also for the NaN and Infinity that Python would accept."""
+    """Of what comes from others. Raises ValueError for anything but JSON, also for the NaN and Infinity that
+    Python would accept, and for what is nested deeper than DEEPEST.
+    """
+    value = decode_known(text)
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [inner for each in level for inner in _inner(each) if isinstance(inner, list | dict)]
+        if not level:
+            return value
+    raise _too_deep()
+
+
+def decode_known(text: str | bytes) -> Any:
+    """As `decode`, of what it took before and may be part of something larger now, as what failed is."""
     try:
         return json.loads(text, parse_constant=_refuse)
     except RecursionError:
-        raise ValueError("nested too deeply") from None
+        raise _too_deep() from None
+
+
+def _inner(value: Any) -> Iterable[Any]:
+    match value:
+        case list():
+            return value
+        case dict():
+            return value.values()
+        case _:
+            return ()
+
+
+def _too_deep() -> ValueError:
+    return ValueError(f"nested deeper than {DEEPEST} levels")
 
 
 def _refuse(constant: str) -> None:

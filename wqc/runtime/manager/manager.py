@@ -37,7 +37,7 @@ from wqc.runtime.sources.source import HoldingSource, Source
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.state import Conflict, StateStore
 from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed, Refused, Unsure
-from wqc.runtime.text import decode
+from wqc.runtime.text import decode_known
 from wqc.runtime.waiting import until_set
 
 T = TypeVar("T")
@@ -270,14 +270,14 @@ class Manager:
     ) -> Origin:
         origin = _of_job(data, fetch, complete)
         reads_data = any(map(self._graph.reads_data, ports))
-        item = Item(job.name, job.version, decode(data) if reads_data else None)
+        item = Item(job.name, job.version, decode_known(data) if reads_data else None)
         self._send(self._graph.route(ports, item), origin)
         return origin
 
     def _again(
         self, node: str, job: Job, data: str, fetch: Fetch | None, complete: Callable[[], None]
     ) -> Origin | str:
-        item = Item(job.name, job.version, decode(data))
+        item = Item(job.name, job.version, decode_known(data))
         port = next((port for port in self._sources if str(port) == node), None)
         deliveries = self._graph.fail(port, item, job.reason) if port else self._graph.again(node, item)
         if failure := fails_in(node, deliveries):

@@ -28,7 +28,7 @@ from wqc.contract.pod import STDIN_ANNOTATION
 from wqc.contract.settings import Lane
 from wqc.runtime.queue.largeitem import STDIN_FILE, files_volume, large_files, large_keys
 from wqc.runtime.stdin import stdin_text
-from wqc.runtime.text import decode, encode, scalar
+from wqc.runtime.text import decode_known, encode, scalar
 
 ITEM_VOLUME = "item"
 FIELDS_FOLDER = "fields"
@@ -60,7 +60,7 @@ class Identity:
 def read_identity(text: str) -> Identity:
     """Raises ValueError for a text that `Identity.text` didn't write."""
     try:
-        match decode(text):
+        match decode_known(text):
             case {
                 "name": str(name),
                 "version": str(version),
@@ -134,7 +134,7 @@ def _put_in(pod: dict[str, Any], data: str) -> None:
 
 def item_fields(data: str) -> dict[str, str]:
     """The top-level scalars that get a file of their own, and the files' texts (design, section 3)."""
-    value = decode(data)
+    value = decode_known(data)
     if not isinstance(value, dict):
         return {}
     fields: dict[str, str] = {}

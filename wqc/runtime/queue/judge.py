@@ -19,7 +19,7 @@ from wqc.runtime.queue.overdue import Overdue
 from wqc.runtime.queue.starter import Starter
 from wqc.runtime.queue.verdict import ItemFailed, Lost, Succeeded, decisive, verdict
 from wqc.runtime.stores.job import Job
-from wqc.runtime.text import decode
+from wqc.runtime.text import decode_known
 
 Fetch = Callable[[], Awaitable[str]]
 """As Origin.fetch."""
@@ -119,7 +119,7 @@ class Judge:
                 self.retry_later(attempts, reason, job.attempt - job.failures)
 
     def _failure(self, job: Job, reason: str, data: str) -> str:
-        item = Item(job.name, job.version, decode(data) if data else None)
+        item = Item(job.name, job.version, decode_known(data) if data else None)
         return failure_text(item, reason, job.exit_code, job.failures + 1, job.message or "").text
 
     def retry_later(self, attempts: Attempts, reason: str, times: int) -> None:
