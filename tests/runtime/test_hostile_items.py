@@ -89,3 +89,10 @@ def test_what_is_nested_deeper_is_refused_in_words(levels: int) -> None:
         assert decode(opening * DEEPEST + inmost + closing * DEEPEST)
         with pytest.raises(ValueError, match="nested deeper than 500 levels"):
             decode(opening * levels + inmost + closing * levels)
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "9" * 400 + ".0"])
+def test_a_number_that_becomes_infinite_is_refused_in_words(number: str) -> None:
+    assert decode("[1e308, -1.5, 1e-400]") == [1e308, -1.5, 0.0]
+    with pytest.raises(ValueError, match=f"^{number[:40]} is larger than any number"):
+        decode(f'{{"a": [{number}]}}')

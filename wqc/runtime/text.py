@@ -1,11 +1,15 @@
 """JSON texts: what items, results and annotations are made of."""
 
 import json
+import math
 from collections.abc import Iterable
 from typing import Any
 
 DEEPEST = 500
 """Levels of lists and maps in what is taken in: Python's own limit leaves room to wrap and to write it."""
+
+NUMBER_SHOWN = 40
+"""Characters of a number that people are told."""
 
 
 def encode(value: Any) -> str:
@@ -19,7 +23,7 @@ def encode(value: Any) -> str:
 
 def decode(text: str | bytes) -> Any:
     """Of what comes from others. Raises ValueError for anything but JSON, also for the NaN and Infinity that
-    Python would accept, and for what is nested deeper than DEEPEST.
+    Python would accept, for a number that it takes for Infinity, and for what is nested deeper than DEEPEST.
     """
     value = decode_known(text)
     level = [value]
@@ -33,7 +37,7 @@ def decode(text: str | bytes) -> Any:
 def decode_known(text: str | bytes) -> Any:
     """As `decode`, of what it took before and may be part of something larger now, as what failed is."""
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
     except RecursionError:
         raise _too_deep() from None
 
@@ -54,6 +58,13 @@ def _too_deep() -> ValueError:
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError(f"{number[:NUMBER_SHOWN]} is larger than any number that can be worked with")
+    return value
 
 
 def scalar(value: Any) -> str | None:
