@@ -161,7 +161,7 @@ def test_a_run_that_uses_all_of_it(
     simulated_plane: ControlPlane, simulated_cluster: Client, tmp_path: Path
 ) -> None:
     with prepared(simulated_cluster, "role-whole", tmp_path, None) as workflow:
-        everything(workflow, 120)
+        everything(workflow, 240)
         roles = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{workflow.namespace}/roles"
         role = simulated_cluster.request("GET", f"{roles}/role-manager")
     assert workflow.recorded("first") == Counter(OLD + [item_hash(name, "") for name in GOOD])
