@@ -57,6 +57,25 @@ class TestLocalStore(StoreSuite):
 
         self.run(scenario())
 
+    @pytest.mark.parametrize(
+        "script",
+        [
+            'mkdir -p "$WORK_RESULT_FILE"',
+            'mkfifo "$WORK_RESULT_FILE"',
+            'ln -s /dev/zero "$WORK_RESULT_FILE"',
+        ],
+    )
+    def test_a_result_that_is_no_plain_file_fails_the_attempt(self, world: LocalWorld, script: str) -> None:
+        async def scenario() -> None:
+            async with opened(world) as (store, owner, changes):
+                await changes.listed()
+                template = yaml.safe_load(job_template(script))
+                made = await store.create("work", manifest(template, owner, "odd"))
+                job = await changes.job(made.job, "failed")
+                assert job.reason.startswith("its result can't be read: ")
+
+        self.run(scenario())
+
     def test_an_interrupted_attempt_is_lost_not_failed(self, world: LocalWorld) -> None:
         async def scenario() -> None:
             async with opened(world) as (store, owner, changes):

@@ -64,6 +64,8 @@ def _garbage_kept() -> Iterator[None]:
 def _bug(error: Exception) -> str:
     from traceback import walk_tb
 
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
     at = ""
     for frame, line in walk_tb(error.__traceback__):
         module = str(frame.f_globals.get("__name__"))

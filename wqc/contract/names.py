@@ -51,8 +51,8 @@ JSON.
 """
 
 LARGE = "wqc/large"
-"""On a Job, as an annotation: the files that its ConfigMap has, with commas. On that ConfigMap, as a label: it
-holds a large item.
+"""On a Job, as an annotation: the files that its ConfigMap has, with commas. On that ConfigMap, a label: it
+has a large item.
 """
 
 REASON_ANNOTATION = "wqc/reason"

@@ -143,9 +143,20 @@ def test_what_is_not_listed_is_not_there(tmp_path: Path, name: str) -> None:
 
 
 def test_a_name_that_is_no_text_is_said(tmp_path: Path) -> None:
-    (tmp_path / os.fsdecode(b"caf\xe9")).write_text("")
-    with pytest.raises(SourceError, match=r"not UTF-8: b'caf\\xe9'"):
-        listing(FilesSource(tmp_path))
+    write(tmp_path / os.fsdecode(b"caf\xe9.txt"))
+    write(tmp_path / os.fsdecode(b"caf\xe9.bin"))
+    write(tmp_path / "a.txt")
+    found = asyncio.run(FilesSource(tmp_path, "*.txt").list())
+    assert list(found.versions) == ["a.txt"]
+    assert found.notice == r"the name of a file is not UTF-8: b'caf\xe9.txt'"
+
+
+def test_a_link_to_itself_is_said(tmp_path: Path) -> None:
+    write(tmp_path / "a.txt")
+    (tmp_path / "loop.txt").symlink_to("loop.txt")
+    found = asyncio.run(FilesSource(tmp_path, "*.txt").list())
+    assert list(found.versions) == ["a.txt"]
+    assert found.notice == "loop.txt is a link to itself"
 
 
 def test_a_folder_that_is_missing_is_no_empty_folder(tmp_path: Path) -> None:

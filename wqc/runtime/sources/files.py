@@ -40,13 +40,19 @@ class FilesSource:
 
     def _list(self) -> Listing:
         found: list[tuple[str, str]] = []
+        odd: list[str] = []
         settling = False
         now = time.time()
         try:
             device = self._folder.stat().st_dev
             for name, entry in self._walk():
+                if not _is_text(name):
+                    odd.append(f"the name of a file is not UTF-8: {os.fsencode(name)!r}")
+                    continue
                 facts = _facts(entry)
                 if facts is None:
+                    if entry.is_symlink() and _is_loop(entry):
+                        odd.append(f"{name} is a link to itself")
                     continue
                 # a time in the future comes from another machine's clock
                 if abs(now - facts.st_mtime) < self._quiet:
@@ -61,7 +67,7 @@ class FilesSource:
             )
         if found:
             self._device = device
-        return Listing(dict(sorted(found)), settling)
+        return Listing(dict(sorted(found)), settling, notice=min(odd, default=""))
 
     def _walk(self) -> Iterator[tuple[str, os.DirEntry[str]]]:
         """The files that the pattern takes."""
@@ -80,10 +86,6 @@ class FilesSource:
                 raise
             with entries:
                 for entry in entries:
-                    if not _is_text(entry.name):
-                        raise SourceError(
-                            f"the name of a file in {folder} is not UTF-8: {os.fsencode(entry.name)!r}"
-                        )
                     if entry.is_dir(follow_symlinks=False):
                         if further := self._glob.enter(places, entry.name):
                             waiting.append((f"{prefix}{entry.name}/", folder / entry.name, further))
@@ -114,7 +116,19 @@ def _facts(entry: os.DirEntry[str]) -> os.stat_result | None:
         facts = entry.stat()
     except FileNotFoundError:
         return None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return None
+        raise
     return facts if stat.S_ISREG(facts.st_mode) else None
+
+
+def _is_loop(link: os.DirEntry[str]) -> bool:
+    try:
+        link.stat()
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
 
 
 def _version(facts: os.stat_result) -> str:

@@ -9,11 +9,13 @@ STATE/templates/QUEUE/NAME   a Job template that the queue's Jobs or lanes have
 
 import asyncio
 import contextlib
+import errno
 import fcntl
 import json
 import logging
 import os
 import shutil
+import stat
 import time
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
@@ -349,26 +351,38 @@ def _ended(folder: JobFolder, job: Job) -> Job:
                 message=_output(folder),
             )
         return replace(job, phase="lost", finished=time.time(), reason="it was interrupted")
+    ended = replace(job, phase="failed", finished=finished, exit_code=code)
+    try:
+        result = _result(folder)
+    except OSError as error:
+        why = f"its result can't be read: {error.strerror}"
+        return replace(ended, reason=why, message=_output(folder))
     if code == 0:
-        return replace(job, phase="succeeded", finished=finished, exit_code=0, message=_result(folder))
-    message = _result(folder) or _output(folder)
-    return replace(
-        job, phase="failed", finished=finished, exit_code=code, reason=f"exit code {code}", message=message
-    )
+        return replace(ended, phase="succeeded", message=result)
+    return replace(ended, reason=f"exit code {code}", message=result or _output(folder))
 
 
 def _result(folder: JobFolder) -> str:
+    """Raises OSError, also for what is no plain file: the worker may have put anything there."""
     try:
-        with folder.result.open("rb") as file:
-            return file.read(RESULT_BYTES + 1).decode(errors="replace")
+        descriptor = os.open(folder.result, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
         return ""
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is no plain file")
+        return os.read(descriptor, RESULT_BYTES + 1).decode(errors="replace")
+    finally:
+        os.close(descriptor)
 
 
 def _output(folder: JobFolder) -> str:
-    with folder.log.open("rb") as file:
-        file.seek(max(0, folder.log.stat().st_size - OUTPUT_KEPT))
-        return file.read().decode(errors="replace")
+    try:
+        with folder.log.open("rb") as file:
+            file.seek(max(0, folder.log.stat().st_size - OUTPUT_KEPT))
+            return file.read().decode(errors="replace")
+    except OSError:
+        return ""
 
 
 def _files(folder: Path) -> list[Path]:
