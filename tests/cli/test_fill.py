@@ -168,11 +168,13 @@ def test_what_was_put_there_before_a_failure_is_said(redis: RedisServer, tmp_pat
     [
         (["s"], WHICH),
         (["s", "x", "--lines", "-"], WHICH),
-        (["t", "x"], "there is no source t, but s, many, plain"),
+        (["t", "x"], "there is no source t, but s, many, same, plain"),
         (["many", "x"], "which one of many? many.a, many.b"),
         (["many.c", "x"], "the source many has no member c, but a, b"),
         (["plain", "x"], f"plain is a source of kind items, which has no queue to fill; {KINDS} have"),
         (["s", "x"], f"what is r/password? Set R_PASSWORD, or {FILE}"),
+        (["many.a", "--from", "many.a"], "many.a reads the list a itself: its items are there already"),
+        (["many.a", "--from", "same"], "same reads the list a itself: its items are there already"),
         (["s", "--lines", "nowhere"], "cannot read nowhere: no such file or directory"),
     ],
 )
@@ -180,9 +182,11 @@ def test_mistakes(tmp_path: Path, arguments: list[str], words: str) -> None:
     text = (
         'source s: redis_list { brokers = "127.0.0.1:1", key = "k", auth = secret("r", "password") }\n'
         'source many: redis_list { each = { a = "a", b = "b" }, brokers = "127.0.0.1:1", key = each }\n'
+        'source same: redis_list { brokers = "127.0.0.1:1", key = "a" }\n'
         'source plain: items { items = ["i"] }\n'
         f"{QUEUE}merger m {{ from = many }}\n"
         "queue r { from = m, worker = k }\nqueue p { from = plain, worker = k }\n"
+        "queue u { from = same, worker = k }\n"
     )
     environment = {"R_PASSWORD": "x"} if "nowhere" in arguments else {}
     ran = fill(tmp_path, text, *arguments, **environment)

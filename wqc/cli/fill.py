@@ -30,6 +30,8 @@ EXAMPLE = """wqc fill examples/coarse.wq words apple banana cherry --create --se
   seq 1000 | wqc fill examples/fine.wq words --lines -
   wqc fill w.wq orders --from old_orders     # what a broker holds is taken off there, once it is here"""
 
+PLACE = ("brokers", "queue", "key", "topic")
+"""The options of a source that say where its messages are."""
 PATIENCE = 30.0
 """Seconds for a broker's answer."""
 
@@ -75,6 +77,8 @@ async def _run(arguments: Namespace, model: Workflow) -> None:
     with _troubles():
         filling = _filling(model, arguments.source, given, create=arguments.create)
         if arguments.origin:
+            if _place(model, arguments.origin, given) == _place(model, arguments.source, given):
+                raise Trouble(f"{arguments.origin} reads {filling.place} itself: its items are there already")
             origin = _open(model, arguments.origin, given)
             try:
                 await _fill(filling, from_source(origin, arguments.origin, filling.format))
@@ -111,6 +115,16 @@ def _filling(model: Workflow, name: str, given: "Given", *, create: bool) -> "Fi
     source, member = _find(model, name)
     settings = source_settings_here(model.name, source, member, given)
     return open_filler(settings, member, create=create, timeout=PATIENCE)
+
+
+def _place(model: Workflow, name: str, given: "Given") -> tuple[object, ...]:
+    """Which queue, list, stream or topic of which server a source reads. Raises SourceError, Trouble."""
+    from wqc.cli.settings_here import source_settings_here
+
+    source, member = _find(model, name)
+    settings = source_settings_here(model.name, source, member, given)
+    read = settings.members[member] if member else settings.options
+    return settings.kind, *(read.get(option) for option in PLACE)
 
 
 def _open(model: Workflow, name: str, given: "Given") -> "running.Source":

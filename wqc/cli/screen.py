@@ -74,6 +74,6 @@ class Screen:
 def _lines(status: Status) -> Iterator[tuple[str, str]]:
     for queue in status.queues:
         counts = f"{queue.waiting} waiting, {queue.running} running, {queue.done} done, {queue.failed} failed"
-        yield queue.queue, counts
+        yield queue.queue, f"{counts}; {one_line(queue.blocked)}" if queue.blocked else counts
     for carrier in status.carriers:
         yield carrier.carrier, f"{carrier.waiting} waiting, {carrier.done} published"
