@@ -323,8 +323,8 @@ class Queue:
             return PAUSED_IN_FILE
         if self._paused:
             return "paused by wqc pause"
-        if self._book.count("dead") >= self._settings.failed_limit:
-            return f"{self._settings.failed_limit} items failed"
+        if (failed := self._book.count("dead")) >= self._settings.failed_limit:
+            return f"{failed} items failed, and failed_limit is {self._settings.failed_limit}"
         if self._book.count("handing") >= self._settings.handover:
             return f"{self._settings.handover} finished items wait for their reader"
         return self._held_up()
