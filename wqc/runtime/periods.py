@@ -62,7 +62,11 @@ class Periods:
     """How long no source may have listed a finished item before it is forgotten."""
 
     def backoff_after(self, failures: int) -> float:
-        return float(min(self.backoff * 2.0 ** min(failures - 1, 32), self.backoff_limit))
+        return self.doubled(self.backoff, failures)
+
+    def doubled(self, first: float, times: int) -> float:
+        """What is waited after it has failed so many times in a row; `first` after the first time."""
+        return float(min(first * 2.0 ** min(times - 1, 32), self.backoff_limit))
 
 
 def periods_from(environment: Mapping[str, str] = os.environ, usual: Periods | None = None) -> Periods:

@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 
 from wqc.contract.limits import NAME_LENGTH
@@ -27,6 +29,14 @@ Deliver = Callable[[Port, Item, Origin, str], None]
 """(the source's port, the item, who has it, why it failed in the source)."""
 Compared = Callable[[Port, dict[str, str], dict[str, str], bool], None]
 """(the source's port, what it listed before, what it lists now, whether what is done goes from it)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Unreadable:
+    why: str
+    times: int
+    due: float
+    """When it is asked for again, on the monotonic clock."""
 
 
 class Feed:
@@ -80,13 +90,13 @@ class Feed:
         """Items that go to its `.failed` stream, and why."""
         self._notice = ""
         """What it wants people to know."""
-        self._unreadable: dict[str, str] = {}
-        """Items that are listed but can't be read, and why."""
+        self._unreadable: dict[str, _Unreadable] = {}
+        """Items that are listed but can't be read."""
 
     @property
     def problem(self) -> str:
         """What is wrong with it, for people."""
-        unreadable = next((f"{name[:NAME_SHOWN]}: {why}" for name, why in self._unreadable.items()), "")
+        unreadable = next((f"{name[:NAME_SHOWN]}: {each.why}" for name, each in self._unreadable.items()), "")
         return self._failure or self._held_up() or unreadable or self._notice
 
     @property
@@ -148,6 +158,7 @@ class Feed:
                 continue
             # a message that follows one of the same name: it isn't done because that one is
             self._finished.pop(name, None)
+            self._unreadable.pop(name, None)
             self._take_back(name)
             if max(len(name), len(version)) > NAME_LENGTH:
                 self._cannot_read(name, f"its name or version has more than {NAME_LENGTH} characters")
@@ -162,19 +173,21 @@ class Feed:
             self._withdraw(origin)
 
     async def _route_unrouted(self) -> None:
-        names = list(self._unrouted)
+        now = time.monotonic()
+        due = {name: failed.due if (failed := self._unreadable.get(name)) else 0.0 for name in self._unrouted}
+        names = sorted((name for name, at in due.items() if at <= now), key=due.__getitem__)
         for start in range(0, len(names), AT_ONCE):
             batch = names[start : start + AT_ONCE]
             await asyncio.gather(*(self._route(name) for name in batch))
             if len(batch) == AT_ONCE and all(name in self._unreadable for name in batch):
-                return  # it is the source, more likely than all of them
+                return  # it is the source, more likely than all of them; the next round begins behind them
 
     async def _route(self, name: str) -> None:
         version = self._unrouted[name]
         try:
             data = decode(await self._source.get(name))
         except (SourceError, ValueError) as error:
-            # the next round asks again, if it is still listed then
+            # it is asked for again, if it is still listed then
             if name in self._unrouted:
                 self._cannot_read(name, str(error))
             return
@@ -184,8 +197,11 @@ class Feed:
             self._send(Item(name, version, data))
 
     def _cannot_read(self, name: str, why: str) -> None:
-        if self._unreadable.get(name) != why:
-            self._unreadable[name] = why
+        before = self._unreadable.get(name)
+        times = before.times + 1 if before else 1
+        pause = self._periods.doubled(self._periods.listing, times)
+        self._unreadable[name] = _Unreadable(why, times, time.monotonic() + pause)
+        if before is None or before.why != why:
             shown = name[:NAME_SHOWN]
             log(logging.WARNING, "item can't be read", source=str(self.port), item=shown, reason=why)
 
@@ -237,4 +253,5 @@ class Feed:
         self._failure = failure
         if well_again:
             log(logging.INFO, "source is well again", source=str(self.port))
+            self._unreadable = {name: replace(each, due=0.0) for name, each in self._unreadable.items()}
             self._opened()
