@@ -21,6 +21,7 @@ def backpressure(seconds: float) -> None:
     with TemporaryDirectory() as folder, bed(Path(folder), TUNED) as ground:
         deployed = ground.deploy("pressure", queues, {"items": items}, "flush=5")
         with JobWatch(ground.client, "pressure", by_item) as seen, deployed.manage():
+            deployed.until("it works", lambda: bool(seen.marked))
             began = time.monotonic()
             for part in range(1, 5):
                 seen.most = 0
