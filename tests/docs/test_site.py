@@ -22,3 +22,5 @@ def test_the_site_builds_without_a_warning_and_can_be_searched(tmp_path: Path) -
     index = json.loads((tmp_path / "search" / "search_index.json").read_text(encoding="utf-8"))
     found = {page["location"].partition("#")[0] for page in index["docs"]}
     assert {"guide/first.html", "guide/examples/thumbnails.html", "reference/findings.html"} <= found
+    unread = [page.name for page in tmp_path.rglob("*.html") if "```" in page.read_text(encoding="utf-8")]
+    assert unread == [], "these show a block's marks instead of the block"
