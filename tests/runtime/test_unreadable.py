@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,12 +18,17 @@ from wqc.runtime.sources.source import Listing, SourceError
 class Ailing:
     """Its first `count` items can't be read, and the last `well` can."""
 
-    def __init__(self, count: int, well: int) -> None:
+    def __init__(self, count: int, well: int, is_down: bool = False) -> None:
+        self.is_down = is_down
+        self.listed: list[float] = []
         self.ill = {f"ill {number}" for number in range(count)}
         self.names = [*sorted(self.ill), *(f"well {number}" for number in range(well))]
         self.asked: defaultdict[str, list[float]] = defaultdict(list)
 
     async def list(self) -> Listing:
+        self.listed.append(time.monotonic())
+        if self.ill and self.is_down:
+            raise SourceError("it is down")
         return Listing(dict.fromkeys(self.names, ""))
 
     async def get(self, name: str) -> str:
@@ -59,18 +65,37 @@ def test_what_can_not_be_read_keeps_nobody_from_what_comes_behind_it(tmp_path: P
     assert not status.sources[0].problem
 
 
-def test_what_can_not_be_read_is_asked_for_less_and_less_often(tmp_path: Path) -> None:
-    source = Ailing(1, well=0)
-    (name,) = source.ill
+def doubled(times: list[float]) -> bool:
+    """At least 0.1 s, and twice as long with each time."""
+    return all(later - earlier >= 0.1 * 2**n for n, (earlier, later) in enumerate(pairwise(times)))
 
+
+def until_asked(source: Ailing, workflow: Workflow, folder: Path, asked: Callable[[], list[float]]) -> None:
     def watch(status: Status) -> None:
-        if len(source.asked[name]) == 4:
+        if len(asked()) >= 4:
             source.ill.clear()
 
-    periods = replace(QUICK, listing=0.1, backoff_limit=60.0)
+    periods = replace(QUICK, listing=0.1, backoff=0.1, retry_listing=0.1, backoff_limit=60.0)
     files = {"work": queue_files("work", "true")}
-    sources = {"names": source}
-    asyncio.run(until_idle(reading(), tmp_path, files, sources, watch=watch, periods=periods))
-    times = source.asked[name][:5]
-    assert len(times) == 5
-    assert all(later - earlier >= 0.1 * 2**n for n, (earlier, later) in enumerate(pairwise(times)))
+    asyncio.run(until_idle(workflow, folder, files, {"names": source}, watch=watch, periods=periods))
+    assert len(asked()) >= 5
+
+
+def test_what_can_not_be_read_is_asked_for_less_and_less_often(tmp_path: Path) -> None:
+    source = Ailing(1, well=0)
+    until_asked(source, reading(), tmp_path, lambda: source.asked["ill 0"])
+    assert doubled(source.asked["ill 0"][:5])
+
+
+def test_what_can_not_be_started_is_asked_for_less_and_less_often(tmp_path: Path) -> None:
+    source = Ailing(1, well=0)
+    workflow = Workflow("plain")
+    workflow.queue("work", workflow.source("names"))
+    until_asked(source, workflow, tmp_path, lambda: source.asked["ill 0"])
+    assert doubled(source.asked["ill 0"][:5])
+
+
+def test_a_source_that_is_down_is_asked_less_and_less_often(tmp_path: Path) -> None:
+    source = Ailing(1, well=0, is_down=True)
+    until_asked(source, reading(), tmp_path, lambda: source.listed)
+    assert doubled(source.listed[:5])

@@ -86,6 +86,8 @@ class Feed:
         """Seconds within which what it doesn't list any more may come back, where it knows."""
         self._failure = ""
         """Why it can't be listed."""
+        self._failures = 0
+        """How often in a row it couldn't."""
         self._failed: Mapping[str, str] = {}
         """Items that go to its `.failed` stream, and why."""
         self._notice = ""
@@ -117,7 +119,7 @@ class Feed:
             await self.round()
             pause = self._periods.listing
             if self._failure:
-                pause = min(self._periods.retry_listing, pause)
+                pause = self._periods.doubled(self._periods.retry_listing, self._failures)
             await until_set(self._refill, pause)
             if self._refill.is_set():
                 await asyncio.sleep(min(SOON, pause))
@@ -251,6 +253,7 @@ class Feed:
             log(logging.WARNING, "source fails", source=str(self.port), reason=failure)
         well_again = bool(self._failure) and not failure
         self._failure = failure
+        self._failures = self._failures + 1 if failure else 0
         if well_again:
             log(logging.INFO, "source is well again", source=str(self.port))
             self._unreadable = {name: replace(each, due=0.0) for name, each in self._unreadable.items()}

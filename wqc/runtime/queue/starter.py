@@ -62,6 +62,8 @@ class Starter:
         self._started = started
         self._lanes = {lane.name: lane for lane in settings.lanes}
         self._deferred: dict[bytes, tuple[float, Offer]] = {}
+        self._deferrals: dict[bytes, int] = {}
+        """How often in a row an item was deferred."""
         self.slot = SlotTime(settings.takes)
         self._scalers = {
             lane.name: Scaler(lane, settings.arrives, settings.deadline, time.monotonic())
@@ -150,6 +152,7 @@ class Starter:
     def discard(self, key: bytes) -> Offer | None:
         """The offer of an item that is no longer to be started."""
         self.problems.pop(key, None)
+        self._deferrals.pop(key, None)
         _, deferred = self._deferred.pop(key, (0.0, None))
         return self.inbox.discard(key) or deferred
 
@@ -284,6 +287,7 @@ class Starter:
         else:
             self._pause.succeeded()
             self.problems.pop(key, None)
+            self._deferrals.pop(key, None)
             self._started(job, offer)
 
     async def _again(self, attempts: Attempts, lane: Lane) -> None:
@@ -359,9 +363,11 @@ class Starter:
             raise Refused(str(error)) from None
 
     def _defer(self, key: bytes, offer: Offer, reason: str) -> None:
+        if offer.withdrawn:
+            return
         self._report(key, f"{offer.delivery.name}: {reason}")
-        if not offer.withdrawn:
-            self._deferred[key] = (time.monotonic() + self._periods.backoff, offer)
+        times = self._deferrals[key] = self._deferrals.get(key, 0) + 1
+        self._deferred[key] = (time.monotonic() + self._periods.backoff_after(times), offer)
 
     def _report(self, key: bytes, problem: str) -> None:
         if self.problems.get(key) != problem:
