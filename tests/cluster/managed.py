@@ -40,6 +40,7 @@ class Managed:
         self.manager: BaseProcess | None = None
         self._periods = f"{PERIODS} {periods}"
         folder.mkdir(parents=True, exist_ok=True)
+        self.log.touch()
         client.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
         while client.request("GET", f"{self.core}/serviceaccounts/default").status != 200:
             time.sleep(0.05)
