@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import json
 import os
 import pty
 import random
@@ -19,8 +20,10 @@ from pathlib import Path
 import imageio_ffmpeg
 import pytest
 
+from support.badserver import always, http, server
 from support.command import wqc
 from support.disk import mounted
+from wqc.contract.limits import NAME_LENGTH
 from wqc.contract.names import item_hash
 from wqc.runtime.queue.ledger import read_segment
 from wqc.runtime.stores.store import Segment
@@ -109,6 +112,20 @@ def test_failed_items_are_named_and_the_exit_code_says_so(tmp_path: Path) -> Non
     assert ran.status == 1
     assert "sizes: bad.txt failed: exit code 5\n" in ran.err
     assert "sizes: 0 waiting, 0 running, 1 done, 1 failed\n" in ran.out
+
+
+def test_an_item_that_nobody_can_take_is_no_success(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    written(tmp_path, CHAIN % ('"a"', log, log))
+    name = "n" * (NAME_LENGTH + 1)
+    listing = json.dumps({"kind": "ItemList", "apiVersion": "v1", "items": [name]})
+    with server(always(http(200, listing))) as url:
+        found = wqc(
+            "run", "w.wq", "--until-empty", f"--source=names={url}", folder=tmp_path, WQC_PERIODS=PERIODS
+        )
+    assert found.status == 1
+    why = f"its name or version has more than {NAME_LENGTH} characters"
+    assert found.err.endswith(f"\nnames: items left out: 1; {name[:200]}: {why}\n")
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,8 @@ def measured(status: Status, traffic: Traffic) -> dict[tuple[str, ...], float]:
 
 
 def test_every_queue_and_source_is_measured() -> None:
-    status = Status((SourceStatus("clips", "it hangs"),), (BUSY,), (), idle=False)
+    sources = (SourceStatus("clips", "it hangs", up=False), SourceStatus("stills", "a: it is locked"))
+    status = Status(sources, (BUSY,), (), idle=False)
     found = measured(status, Traffic())
     assert found["wqc_items", "films", "thumbs", "done"] == 1_000_000
     assert found["wqc_items", "films", "thumbs", "waiting"] == 3
@@ -42,6 +43,7 @@ def test_every_queue_and_source_is_measured() -> None:
     assert found["wqc_slot_seconds", "films", "thumbs"] == 33.25
     assert found["wqc_queue_blocked", "films", "thumbs"] == 1
     assert found["wqc_source_up", "films", "clips"] == 0
+    assert found["wqc_source_up", "films", "stills"] == 1, "one item of it can't be read"
     # what isn't known isn't said
     assert ("wqc_arrival_interval_seconds", "films", "thumbs") not in found
 

@@ -25,8 +25,15 @@ def problems(status: Status) -> list[tuple[str, str]]:
 
 
 def failures(status: Status) -> list[str]:
-    """A line for each item that failed and is held, at most ten of a queue or node."""
-    return [f"{who}: {one_line(each.item)} failed: {one_line(each.reason)}" for who, each in failed(status)]
+    """A line for each item that failed and is held, at most ten of a queue or node, and for each source that
+    has items which nobody can take.
+    """
+    lines = [f"{who}: {one_line(each.item)} failed: {one_line(each.reason)}" for who, each in failed(status)]
+    return lines + [
+        f"{each.source}: items left out: {each.left_out}; {one_line(each.problem)}"
+        for each in status.sources
+        if each.left_out
+    ]
 
 
 def failed(status: Status) -> list[tuple[str, Failure]]:

@@ -12,6 +12,7 @@ from wqc.patterns.item import Item
 from wqc.runtime.graph.graph import Graph, Port, failed_port
 from wqc.runtime.graph.origin import Origin
 from wqc.runtime.logs import log
+from wqc.runtime.manager.status import SourceStatus
 from wqc.runtime.periods import Periods
 from wqc.runtime.sources.source import BoundedSource, HoldingSource, Source, SourceError
 from wqc.runtime.text import decode
@@ -95,9 +96,12 @@ class Feed:
         self._unreadable: dict[str, _Unreadable] = {}
         """Items that are listed but can't be read."""
 
+    def status(self) -> SourceStatus:
+        left_out = sum(name not in self._unrouted for name in self._unreadable)
+        return SourceStatus(str(self.port), self._problem, up=not self._failure, left_out=left_out)
+
     @property
-    def problem(self) -> str:
-        """What is wrong with it, for people."""
+    def _problem(self) -> str:
         unreadable = next((f"{name[:NAME_SHOWN]}: {each.why}" for name, each in self._unreadable.items()), "")
         return self._failure or self._held_up() or unreadable or self._notice
 

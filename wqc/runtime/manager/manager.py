@@ -23,7 +23,7 @@ from wqc.runtime.manager.feed import Feed
 from wqc.runtime.manager.forgetting import Forgetting
 from wqc.runtime.manager.lineage import Lineage
 from wqc.runtime.manager.reporter import report
-from wqc.runtime.manager.status import SourceStatus, Status
+from wqc.runtime.manager.status import Status
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.holder import Holder, fails_in
 from wqc.runtime.queue.judge import Fetch
@@ -140,7 +140,7 @@ class Manager:
 
     def status(self) -> Status:
         return Status(
-            tuple(SourceStatus(str(feed.port), feed.problem) for feed in self._feeds),
+            tuple(feed.status() for feed in self._feeds),
             tuple(
                 replace(queue.status(), notice=self._lineage.notice(name))
                 for name, queue in self._queues.items()

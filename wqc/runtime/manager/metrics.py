@@ -84,7 +84,7 @@ def _families(status: Status, traffic: Traffic) -> Iterator[tuple[str, str, str,
         "wqc_source_up",
         "gauge",
         "1 while the source can be listed.",
-        (Sample({"source": each.source}, not each.problem) for each in status.sources),
+        (Sample({"source": each.source}, each.up) for each in status.sources),
     )
     yield (
         "wqc_carrier_items",

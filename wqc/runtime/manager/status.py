@@ -90,6 +90,11 @@ class CarrierStatus:
 class SourceStatus:
     source: str
     problem: str
+    """What is wrong with it or with one of its items, for people."""
+    up: bool = True
+    """It can be listed."""
+    left_out: int = 0
+    """Items that no queue can take, whatever happens: their names are too long."""
 
 
 @dataclass(frozen=True, slots=True)
