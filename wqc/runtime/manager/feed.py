@@ -12,15 +12,13 @@ from wqc.patterns.item import Item
 from wqc.runtime.graph.graph import Graph, Port, failed_port
 from wqc.runtime.graph.origin import Origin
 from wqc.runtime.logs import log
-from wqc.runtime.manager.status import SourceStatus
+from wqc.runtime.manager.status import NAME_SHOWN, SourceStatus
 from wqc.runtime.periods import Periods
 from wqc.runtime.sources.source import BoundedSource, HoldingSource, Source, SourceError
 from wqc.runtime.text import decode
 from wqc.runtime.waiting import until_set
 
 AT_ONCE = 16
-NAME_SHOWN = 200
-"""Characters of an item's name that people are told."""
 MOST_STUCK = 400
 """Messages that wait for a person and take nobody's place; with more of them, fewer others are held."""
 SOON = 0.2

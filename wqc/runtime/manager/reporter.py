@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from wqc.runtime.logs import log
 from wqc.runtime.manager.status import STATUS, Status, encode_report
@@ -36,7 +37,7 @@ async def _report(
     store: StateStore, now: Status, last: Status | None, notes: Mapping[str, str]
 ) -> Status | None:
     """What was reported last."""
-    if now == last or not all(queue.knows for queue in now.queues):
+    if _lasting(now) == _lasting(last) or not all(queue.knows for queue in now.queues):
         return last
     try:
         await store.write({STATUS: encode_report(now), **notes})
@@ -44,3 +45,11 @@ async def _report(
         log(logging.WARNING, "can't report how it is", reason=str(error))
         return last
     return now
+
+
+def _lasting(status: Status | None) -> Status | None:
+    """Without what changes with the clock though nothing happens."""
+    if status is None:
+        return None
+    queues = (replace(queue, oldest=0.0, arrival_interval=None) for queue in status.queues)
+    return replace(status, queues=tuple(queues))

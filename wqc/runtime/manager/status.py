@@ -9,6 +9,8 @@ from wqc.runtime.text import decode, encode
 
 STATUS = "status"
 """The entry of the state that holds a Report."""
+NAME_SHOWN = 200
+"""Characters of an item's name that people are told: the state has to fit into one ConfigMap."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from wqc.contract.names import held_job_name, item_hash
 from wqc.runtime.graph.graph import Delivery
 from wqc.runtime.graph.origin import Offer, Origin
 from wqc.runtime.logs import log
-from wqc.runtime.manager.status import NodeStatus
+from wqc.runtime.manager.status import NAME_SHOWN, NodeStatus
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.attempt import Identity
 from wqc.runtime.queue.book import Attempts, Book
@@ -217,7 +217,7 @@ class Holder:
             identity = Identity(delivery.name, delivery.version, 0, 1, 0)
             job = await self._create(identity, text, delivery.failure)
         except (SourceError, ForeignJob) as error:
-            self._problems[key] = f"{delivery.name}: {error}"
+            self._problems[key] = f"{delivery.name[:NAME_SHOWN]}: {error}"
             self._due[key] = time.monotonic() + self._periods.backoff
             return
         self._drop(key)

@@ -16,6 +16,7 @@ from wqc.runtime.lanes.inbox import Inbox
 from wqc.runtime.lanes.rollout import Rollout
 from wqc.runtime.lanes.scaler import Scaler, SlotTime
 from wqc.runtime.logs import log
+from wqc.runtime.manager.status import NAME_SHOWN
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.attempt import Identity, attempt_name, job_manifest
 from wqc.runtime.queue.book import Attempts, Book
@@ -295,9 +296,8 @@ class Starter:
         renewed = attempts.renewed == job.job
         if job.attempt >= MOST_ATTEMPTS and not renewed:
             attempts.due = float("inf")
-            self._report(
-                attempts.key, f"{job.name}: {MOST_ATTEMPTS} attempts are lost; no name is left for more"
-            )
+            why = f"{MOST_ATTEMPTS} attempts are lost; no name is left for more"
+            self._report(attempts.key, job.name, why)
             return
         counted = isinstance(verdict(job, self._settings), ItemFailed)
         identity = Identity(job.name, job.version, job.round, job.attempt + 1, job.failures + counted)
@@ -311,10 +311,10 @@ class Starter:
                 self._book.move(attempts, "dead")
                 return
             attempts.due = time.monotonic() + self._periods.backoff
-            self._report(attempts.key, f"{job.name}: {error}")
+            self._report(attempts.key, job.name, str(error))
         except ForeignJob as error:
             attempts.due = time.monotonic() + self._periods.backoff_limit
-            self._report(attempts.key, f"{job.name}: {error}")
+            self._report(attempts.key, job.name, str(error))
         except Refused as refused:
             self._pause.refused(refused)
         else:
@@ -365,11 +365,12 @@ class Starter:
     def _defer(self, key: bytes, offer: Offer, reason: str) -> None:
         if offer.withdrawn:
             return
-        self._report(key, f"{offer.delivery.name}: {reason}")
+        self._report(key, offer.delivery.name, reason)
         times = self._deferrals[key] = self._deferrals.get(key, 0) + 1
         self._deferred[key] = (time.monotonic() + self._periods.backoff_after(times), offer)
 
-    def _report(self, key: bytes, problem: str) -> None:
+    def _report(self, key: bytes, name: str, why: str) -> None:
+        problem = f"{name[:NAME_SHOWN]}: {why}"
         if self.problems.get(key) != problem:
             log(logging.WARNING, "item can't be started", queue=self._settings.queue, reason=problem)
         self.problems[key] = problem

@@ -1,0 +1,83 @@
+"""What a manager writes about itself: seldom, and never more than fits."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from support.localrun import queue_files, until_idle
+from wqc.contract.limits import NAME_LENGTH
+from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.manager.reporter import report
+from wqc.runtime.manager.status import NAME_SHOWN, QueueStatus, Status, decode_report, encode_report
+from wqc.runtime.stores.local.state import LocalStateStore
+from wqc.runtime.stores.state import State
+
+WAITING = QueueStatus(
+    "work",
+    waiting=1,
+    running=0,
+    parallelism=1,
+    done=0,
+    failed=0,
+    handing=0,
+    oldest=0.0,
+    arrival_interval=None,
+    slot_time=None,
+    rate=0.0,
+    blocked="",
+    knows=True,
+    failures=(),
+)
+
+
+class Counting(LocalStateStore):
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.written: list[Status] = []
+
+    async def write(self, changes: Mapping[str, str | None], version: str | None = None) -> State:
+        self.written.append(decode_report(changes["status"] or "").status)
+        return await super().write(changes, version)
+
+
+def test_nothing_is_written_because_time_passes(tmp_path: Path) -> None:
+    store = Counting(tmp_path)
+    asked = 0
+    waiting = 1
+
+    def status() -> Status:
+        nonlocal asked
+        asked += 1
+        queue = replace(WAITING, waiting=waiting, oldest=float(asked), arrival_interval=1.0 + asked)
+        return Status((), (queue,), (), idle=False)
+
+    async def until(count: int) -> None:
+        while asked < count:
+            await asyncio.sleep(0.01)
+
+    async def scenario() -> None:
+        nonlocal waiting
+        task = asyncio.create_task(report(store, status, dict, 0.01))
+        await until(10)
+        assert len(store.written) == 1
+        waiting = 2
+        await until(20)
+        assert [each.queues[0].waiting for each in store.written] == [1, 2]
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    asyncio.run(scenario())
+
+
+def test_long_names_are_cut_in_what_is_written(tmp_path: Path) -> None:
+    names = [str(number) * NAME_LENGTH for number in range(10)]
+    workflow = Workflow("long")
+    source = workflow.source("names")
+    workflow.queue("work", source)
+    workflow.filter("some", source, "item.data.absent")
+    files = {"work": queue_files("work", "exit 1", retries=0)}
+    status = asyncio.run(until_idle(workflow, tmp_path, files, {"names": names}))
+    found = [*status.queues[0].failures, *status.nodes[0].failures]
+    assert sorted(each.item for each in found) == sorted(2 * [name[:NAME_SHOWN] for name in names])
+    assert len(encode_report(status)) < 2 * NAME_LENGTH
