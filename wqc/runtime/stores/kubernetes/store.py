@@ -4,7 +4,7 @@ import asyncio
 import base64
 import math
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -59,6 +59,8 @@ TEMPLATE_KEY = "job.yaml"
 CONFLICTS = 5
 """So often a patch is tried again on a Job that changed meanwhile."""
 
+_Event = list[JobObject] | JobObject | Gone | Unsure | BaseException
+
 
 class KubernetesStore:
     """`may_write` is asked before each write (promise 18). `patience`: after so many seconds without a
@@ -86,7 +88,7 @@ class KubernetesStore:
         self._owners: dict[str, dict[str, Any]] = {}
         self._heirs: dict[str, str] = {}
         """By a queue's former name, its name."""
-        self._events: asyncio.Queue[list[JobObject] | JobObject | Gone | Unsure] = asyncio.Queue()
+        self._events: asyncio.Queue[_Event] = asyncio.Queue()
         self._endings: dict[str, Ending] = {}
         """The newest pod of each Job, kept until the Job is gone."""
         self._warnings = Warnings(transport, namespace, patience, self._waiting, self._warned)
@@ -140,17 +142,32 @@ class KubernetesStore:
             self._begin_listing, self._listed, self._job, self._job_gone, self._unsure
         )
         pods_followed = follow(self._transport, self._pods_path, selector, Pods, Pod, told_pods, self._audit)
-        self._tasks.append(asyncio.create_task(pods_followed))
+        self._follow(pods_followed).add_done_callback(lambda _: pods_listed.set())
         await pods_listed.wait()
         jobs_followed = follow(
             self._transport, self._jobs_path, selector, Jobs, JobObject, told_jobs, self._audit
         )
-        self._tasks.append(asyncio.create_task(jobs_followed))
-        self._tasks.append(asyncio.create_task(self._warnings.follow()))
+        self._follow(jobs_followed)
+        self._follow(self._warnings.follow())
         while True:
-            change = await self._change(await self._events.get())
+            event = await self._events.get()
+            if isinstance(event, BaseException):
+                raise event
+            change = await self._change(event)
             if change:
                 yield change
+
+    def _follow(self, what: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """If it fails, so does who hears of changes: without it nothing would ever be heard again."""
+        task = asyncio.create_task(what)
+        task.add_done_callback(self._ended)
+        self._tasks.append(task)
+        return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        error = None if task.cancelled() else task.exception()
+        if error:
+            self._events.put_nowait(error)
 
     async def create(self, queue: str, manifest: dict[str, Any], data: str = "") -> Job:
         name = manifest["metadata"]["name"]
