@@ -106,6 +106,15 @@ def test_what_is_too_large_for_the_topic_is_said_and_holds_up_nothing_else(kafka
         with pytest.raises(NotAccepted, match=r"finds it too large: see the topic's max\.message\.bytes"):
             await carrier.publish("a", "", data)
         await carrier.publish("b", "", "1")
+        # what is sent together with it, or is too much together, is sent on its own
+        names = [f"n{number}" for number in range(40)]
+        outcomes = await asyncio.gather(
+            *(carrier.publish(name, "", "1") for name in names),
+            carrier.publish("a", "", data),
+            return_exceptions=True,
+        )
+        assert [type(outcome) for outcome in outcomes] == [type(None)] * 40 + [NotAccepted]
+        assert sorted(headers["wqc-item"] for headers, _ in kafka.messages("small")) == sorted(["b", *names])
         await carrier.close()
         carrier = opened(kafka, "large")
         await carrier.publish("a", "", data)

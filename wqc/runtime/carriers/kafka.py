@@ -91,19 +91,20 @@ class _Client:
         self._errors = Errors()
         common = {**config, "error_cb": self._note}
         self._admin = AdminClient(common)
-        self._producer = Producer(
-            {
-                **common,
-                "enable.idempotence": True,
-                "acks": "all",
-                "linger.ms": 5,
-                "delivery.timeout.ms": int(1000 * patience),
-                "message.max.bytes": LARGEST,
-                "queue.buffering.max.kbytes": WAITING,
-                # Java's: whoever else writes to the topic has an item's versions in the same partition
-                "partitioner": "murmur2_random",
-            }
-        )
+        self._sending: Config = {
+            **common,
+            "enable.idempotence": True,
+            "acks": "all",
+            "linger.ms": 5,
+            "delivery.timeout.ms": int(1000 * patience),
+            "message.max.bytes": LARGEST,
+            "queue.buffering.max.kbytes": WAITING,
+            # Java's: whoever else writes to the topic has an item's versions in the same partition
+            "partitioner": "murmur2_random",
+        }
+        self._producer = Producer(self._sending)
+        self._alone: Producer | None = None
+        """Sends each message on its own. The brokers take or refuse what is sent together as a whole."""
         self._closed = False
         self._thread = threading.Thread(target=self._serve, daemon=True, name="kafka")
         self._thread.start()
@@ -128,6 +129,18 @@ class _Client:
 
     async def publish(self, topic: str, name: str, version: str, text: str) -> None:
         """Raises SourceError, NotAccepted."""
+        problem = await self._send(self._producer, topic, name, version, text)
+        if problem and problem.code() in _TOO_LARGE:
+            if self._alone is None:
+                self._alone = Producer({**self._sending, "batch.num.messages": 1})
+            problem = await self._send(self._alone, topic, name, version, text)
+        if problem:
+            raise self._failure(problem)
+
+    async def _send(
+        self, producer: Producer, topic: str, name: str, version: str, text: str
+    ) -> KafkaError | None:
+        """Raises SourceError."""
         delivered: Future[KafkaError | None] = Future()
 
         def report(error: KafkaError | None, _: Message) -> None:
@@ -136,19 +149,18 @@ class _Client:
 
         value, key = text.encode(errors="surrogatepass"), name.encode(errors="surrogatepass")
         try:
-            self._producer.produce(topic, value, key, headers=headers(name, version), on_delivery=report)
+            producer.produce(topic, value, key, headers=headers(name, version), on_delivery=report)
         except BufferError:
             raise SourceError(f"{self._connection.brokers}: too much waits for an answer") from None
         except KafkaException as error:
             raise self._failure(error.args[0]) from None
-        problem = await asyncio.wrap_future(delivered)
-        if problem:
-            raise self._failure(problem)
+        return await asyncio.wrap_future(delivered)
 
     def close(self) -> None:
-        if self.is_broken:
-            self._producer.purge()
-        self._producer.flush(self._patience)
+        for producer in filter(None, (self._producer, self._alone)):
+            if self.is_broken:
+                producer.purge()
+            producer.flush(self._patience)
         self._closed = True
         self._thread.join()
 
@@ -166,7 +178,9 @@ class _Client:
 
     def _serve(self) -> None:
         while not self._closed:
-            self._producer.poll(0.2)
+            self._producer.poll(0.1)
+            if self._alone:
+                self._alone.poll(0)
 
     def _note(self, error: KafkaError) -> None:
         self._errors.note(error)
