@@ -1,6 +1,7 @@
 """The ledger: its format is frozen, what is in it survives any crash, and it stays small."""
 
 import asyncio
+import contextlib
 from hashlib import sha256
 from typing import Any
 
@@ -167,5 +168,31 @@ def test_a_crash_while_it_forgets_loses_nothing_else(crash_after: int) -> None:
         await last.load()
         assert last.recorded == again.recorded
         assert len(store.kept) == 2
+
+    asyncio.run(scenario())
+
+
+def test_what_was_refused_and_done_all_the_same_is_recorded_once() -> None:
+    class Deaf(Segments):
+        """Does what it is told, and then says that it didn't."""
+
+        refusals = 2
+
+        async def add_segment(self, queue: str, segment: Segment) -> None:
+            await super().add_segment(queue, segment)
+            if self.refusals:
+                self.refusals -= 1
+                raise Refused("busy")
+
+    async def scenario() -> None:
+        store = Deaf()
+        kept = ledger(store)
+        for number in range(6):
+            kept.add(key(number), 0.0)
+            with contextlib.suppress(Refused):
+                await kept.flush()
+        found = [each for segment in store.kept.values() for each in read_segment(segment)[1]]
+        assert sorted(found) == sorted(key(number) for number in range(6))
+        assert len(kept) == 6
 
     asyncio.run(scenario())

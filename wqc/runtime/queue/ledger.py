@@ -71,6 +71,8 @@ class Ledger:
         self._recorded: set[bytes] = set()
         self._pending: set[bytes] = set()
         self._pending_since = 0.0
+        self._batch: frozenset[bytes] = frozenset()
+        """What the last flush was to record, if it was refused."""
 
     async def load(self) -> None:
         """Raises Refused, DamagedLedger."""
@@ -112,12 +114,16 @@ class Ledger:
         )
 
     async def flush(self) -> None:
-        """Raises Refused; then everything still waits for the next flush."""
-        if self._pending:
-            batch = frozenset(self._pending)
-            await self._add(write_segment(self._prefix, batch, level=0))
-            self._recorded |= batch
-            self._pending -= batch
+        """Raises Refused; then everything still waits for the next flush.
+
+        That begins with the very segment that was refused: it may be there all the same.
+        """
+        while self._pending:
+            self._batch = self._batch or frozenset(self._pending)
+            await self._add(write_segment(self._prefix, self._batch, level=0))
+            self._recorded |= self._batch
+            self._pending -= self._batch
+            self._batch = frozenset()
         while chosen := mergeable(list(self._segments.values())):
             await self._merge(chosen)
 
