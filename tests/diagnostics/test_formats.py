@@ -60,7 +60,8 @@ def test_github() -> None:
     assert github.render(FINDINGS) == (
         "::error title=wqc WQ201,file=dir/a b.wq,line=2,endLine=2,col=1,endColumn=3"
         "::there is no block `que`%0Adid you mean `queue`?\n"
-        "::notice title=wqc WQ201,file=dir/a b.wq,line=4,endLine=6::100%25 wrong: a, b%0Adeclared here: dir/a b.wq:2:5%0Ado this%0Aor that\n"
+        "::notice title=wqc WQ201,file=dir/a b.wq,line=4,endLine=6"
+        "::100%25 wrong: a, b%0Adeclared here: dir/a b.wq:2:5%0Ado this%0Aor that\n"
     )
 
 

@@ -9,6 +9,11 @@ from wqc.diagnostics.source import Span
 from wqc.diagnostics.suggestion import did_you_mean
 from wqc.diagnostics.wording import path_of
 
+_COMPLETE = QUEUE.replace("source s", 'manager { image = "example.com/wqc-runtime:1" }\nsource s').replace(
+    'k:1" }', 'k:1", cpu = 1, memory = 1Gi, takes = 10s }'
+)
+"""Nothing is left to advise."""
+
 
 @mistake(
     "WQ201",
@@ -431,8 +436,8 @@ def whole_splitter(name: str, outputs: Sequence[str]) -> Words:
 @mistake(
     "WQ244",
     Level.NOTE,
-    bad=QUEUE + 'worker spare { image = "example.com/k:1" }\n',
-    good=QUEUE,
+    bad=_COMPLETE + 'worker spare { image = "example.com/k:1" }\n',
+    good=_COMPLETE,
 )
 def unused(block: str, name: str) -> Words:
     """A worker or a param that nothing mentions
