@@ -17,6 +17,7 @@ from cluster.outside import HERE, name_server
 from cluster.real_node import RealNode
 from cluster.system import System
 from cluster.workers import shell_image
+from support.command import wqc
 from support.queues import RedisList
 from support.rabbitmq_server import RabbitServer, rabbitmq_server
 from support.redis_server import RedisServer, redis_server
@@ -76,14 +77,15 @@ def serve(system: System, rabbitmq: RabbitServer) -> None:
 def test_a_pod_for_each_word(
     runtime_node: RealNode, rabbitmq: RabbitServer, python: None, tmp_path: Path
 ) -> None:
-    rabbitmq.declare("job1")
-    rabbitmq.put("job1", *FRUIT)
+    words = ("words", *FRUIT, "--create")
+    filled = wqc("fill", EXAMPLES / "coarse.wq", *words, folder=tmp_path, RABBITMQ_URL=rabbitmq.url)
+    assert filled.status == 0, filled.err
     with System(runtime_node, "coarse", tmp_path, {}) as system:
         serve(system, rabbitmq)
         system.apply(EXAMPLES / "coarse.wq")
         wait_complete(system)
-        words = Counter(re.findall(r"^Processing (\w+)$", "\n".join(said(system).values()), re.MULTILINE))
-        assert words == Counter(FRUIT)
+        worked = re.findall(r"^Processing (\w+)$", "\n".join(said(system).values()), re.MULTILINE)
+        assert Counter(worked) == Counter(FRUIT)
         # a pod each, and the one that measured
         assert job(system)["status"]["succeeded"] == len(FRUIT) + 1
     assert rabbitmq.get("job1") == []
