@@ -189,7 +189,8 @@ SOURCE = BlockType(
     kinds=(
         BlockType(
             "files",
-            "The files of a directory; an item's name is its path in it, its version its size and time.",
+            "The files of a directory, links to folders not followed; an item's name is its path in it, its "
+            "version its size and time.",
             (
                 _required(
                     "path", ABSOLUTE_PATH, "the directory, as the manager's pod and the workers see it"
@@ -211,7 +212,8 @@ SOURCE = BlockType(
         ),
         BlockType(
             "object_store",
-            "The objects of an S3 bucket; an item's name is the key, its version the ETag.",
+            "The objects of an S3 bucket, but for keys that end in `/`; an item's name is the key, its version "
+            "the ETag.",
             (
                 _required("endpoint", URL, "the S3 service"),
                 _required(
