@@ -212,8 +212,8 @@ SOURCE = BlockType(
         ),
         BlockType(
             "object_store",
-            "The objects of an S3 bucket, but for keys that end in `/`; an item's name is the key, its version "
-            "the ETag.",
+            "The objects of an S3 bucket, but for keys that end in `/`; an item's name is the key, its "
+            "version the ETag.",
             (
                 _required("endpoint", URL, "the S3 service"),
                 _required(
