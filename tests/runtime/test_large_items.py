@@ -151,6 +151,9 @@ def test_what_is_too_large_fails_stays_in_its_source_and_is_discarded(tmp_path: 
         )
         assert status.queues[0].waiting == 0
         # nothing else has it: a retry takes it from there, and it may fit by now
+        async with asyncio.timeout(30):
+            while "small" in source.data:
+                await asyncio.sleep(0.02)
         assert source.data == {"huge": HUGE}
         key, text = new_request(Request("work", "retry"))
         await LocalStateStore(state).write({key: text})

@@ -92,6 +92,8 @@ class Book:
         known = attempts.jobs.get(number)
         if known and known.done and not job.done:
             return attempts  # an older state of a Job that this manager marked done
+        if known:
+            job = _newer(known, job)
         attempts.jobs[number] = job
         self._jobs[job.job] = (key, number)
         for each, older in attempts.jobs.items():
@@ -140,3 +142,14 @@ class Book:
                 continue  # this one still has the item's data
             if attempts.stage != "finishing" and not (attempts.judged and attempts.judged.job == job.job):
                 yield job
+
+
+def _newer(known: Job, told: Job) -> Job:
+    """What is told may be older than what is known: a Job that is over never runs again, and an item's data
+    that was there stays.
+    """
+    is_older = known.phase != "active" and told.phase == "active"
+    newer, other = (known, told) if is_older else (told, known)
+    if newer.content == "absent" and other.content != "absent":
+        return replace(newer, content=other.content, data=other.data)
+    return newer

@@ -142,11 +142,11 @@ class Judge:
         self, attempts: Attempts, job: Job, output: str, data: str | None, form: Callable[[str], str]
     ) -> None:
         """What goes on is made from the item's own data, in that form."""
-        if job.content != "apart":
+        if job.content == "here" or job.held:
             self._hand(attempts, job, output, form(job.data), None)
             return
         if data is None:
-            self.retry_later(attempts, "its item's data was deleted", 1)
+            self.retry_later(attempts, "its item's data isn't there", 1)
             return
 
         async def fetch() -> str:

@@ -24,7 +24,8 @@ class Pause:
         return self.until <= time.monotonic()
 
     def refused(self, refused: Refused) -> None:
-        self._times += 1
+        if self.over:  # of many requests under way at once, one says it for all
+            self._times += 1
         pause = refused.retry_after
         if pause is None:
             pause = min(self._periods.refused * 2.0 ** min(self._times - 1, 32), self._periods.refused_limit)

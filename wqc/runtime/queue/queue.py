@@ -24,6 +24,7 @@ from wqc.runtime.queue.bookkeeper import Bookkeeper
 from wqc.runtime.queue.custody import Custody
 from wqc.runtime.queue.held import Held, failure
 from wqc.runtime.queue.judge import HandOn, Judge
+from wqc.runtime.queue.largeitem import ItemTooLarge
 from wqc.runtime.queue.ledger import Ledger
 from wqc.runtime.queue.overdue import Overdue
 from wqc.runtime.queue.pause import Pause
@@ -296,11 +297,16 @@ class Queue:
     async def _data_of(self, attempts: Attempts) -> str | None:
         """Of a finished Job's item, where it isn't with the Job. Raises Refused."""
         job = attempts.latest
-        if job.content != "apart" or job.phase not in ("succeeded", "failed") or job.done:
+        if job.content == "here" or job.held or job.done or job.phase not in ("succeeded", "failed"):
             return None
         try:
-            return await self._store.data(job)
-        except LookupError:
+            if job.content == "apart":
+                return await self._store.data(job)
+            # it was made and has ended; what was said about its data got lost
+            data = await self._custody.data(attempts)
+            self._keeper.note(await self._store.complete(job, data))
+            return data
+        except (LookupError, SourceError, ItemTooLarge):
             return None
 
     async def _load_item(self, job: Job) -> str:
