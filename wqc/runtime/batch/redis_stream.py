@@ -81,11 +81,16 @@ class RedisStreamQueue:
 
     async def remaining(self) -> int:
         with self._connection.told():
-            groups = await self._server.xinfo_groups(self._key)
+            try:
+                groups = await self._server.xinfo_groups(self._key)
+            except ResponseError as error:
+                if "no such key" not in str(error):
+                    raise
+                return 0  # nothing was ever added
             for group in groups:
                 if group["name"] in (self._group, self._group.encode()):
                     return int(group["pending"]) + await self._unread(group)
-        return 0
+            return int(await self._server.xlen(self._key))  # the group begins with the first
 
     async def close(self) -> None:
         self._kept.stop()
