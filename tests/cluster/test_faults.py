@@ -35,14 +35,7 @@ class Faulty(Transport):
         self.faults: Counter[str] = Counter()
         self.well = False
 
-    async def ask(
-        self,
-        method: str,
-        path: str,
-        query: Mapping[str, str] | None = None,
-        body: dict[str, Any] | None = None,
-        content_type: str = "application/json",
-    ) -> bytes:
+    async def ask(self, *asked: Any, **more: Any) -> bytes:
         fault = self.fault("refused", "busy", "broken", "unanswered")
         if fault == "refused":
             raise ApiError(0, "the connection was refused")
@@ -50,7 +43,7 @@ class Faulty(Transport):
             raise ApiError(429, "too many requests", 0.1)
         if fault == "broken":
             raise ApiError(500, "etcd has no leader")
-        answer = await super().ask(method, path, query, body, content_type)
+        answer = await super().ask(*asked, **more)
         if fault == "unanswered":
             raise ApiError(0, "the answer broke off")
         return answer
