@@ -155,8 +155,12 @@ class RabbitServer:
         return found
 
     def left(self, queue: str) -> int:
-        """Messages that are ready or unacknowledged; -1 while it doesn't know yet."""
-        return int(self.ask("GET", f"/queues/%2F/{queue}").get("messages", -1))
+        """Messages that are ready or unacknowledged. It takes its time to know of a queue."""
+        until = time.monotonic() + 30
+        while "messages" not in (found := self.ask("GET", f"/queues/%2F/{queue}")):
+            assert time.monotonic() < until, f"RabbitMQ counts nothing in {queue}"
+            time.sleep(0.2)
+        return int(found["messages"])
 
     def _environment(self) -> dict[str, str]:
         return os.environ | {

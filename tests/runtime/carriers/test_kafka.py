@@ -98,7 +98,7 @@ def test_a_topic_is_made_if_it_is_asked_for(kafka: Kafka) -> None:
 
 def test_what_is_too_large_for_the_topic_is_said_and_holds_up_nothing_else(kafka: Kafka) -> None:
     kafka.create("small", max_message_bytes="1000")
-    kafka.create("large", max_message_bytes=str(2 << 20))
+    kafka.create("wide", max_message_bytes=str(2 << 20))
     data = json.dumps("x" * (1 << 20))
 
     async def work() -> None:
@@ -116,10 +116,10 @@ def test_what_is_too_large_for_the_topic_is_said_and_holds_up_nothing_else(kafka
         assert [type(outcome) for outcome in outcomes] == [type(None)] * 40 + [NotAccepted]
         assert sorted(headers["wqc-item"] for headers, _ in kafka.messages("small")) == sorted(["b", *names])
         await carrier.close()
-        carrier = opened(kafka, "large")
+        carrier = opened(kafka, "wide")
         await carrier.publish("a", "", data)
         await carrier.close()
-        assert [len(body or b"") for _, body in kafka.messages("large")] == [len(data)]
+        assert [len(body or b"") for _, body in kafka.messages("wide")] == [len(data)]
 
     run(work)
 
