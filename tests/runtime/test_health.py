@@ -66,3 +66,16 @@ def test_an_only_lane_is_always_well() -> None:
     for item in ITEMS:
         made.failed("", item, 10, 1000)
     assert made.is_well("")
+
+
+def test_what_still_cannot_start_counts_once_the_last_success_is_old() -> None:
+    made = health()
+    made.succeeded("a", 1000)
+    for item in ITEMS[:3]:
+        made.failed("a", item, 10, 1001)
+    assert made.is_well("a")
+    assert made.next_look("a") == 1300
+    for item in ITEMS[:3]:
+        made.failed("a", item, 10, 1300)
+    assert not made.is_well("a")
+    assert made.next_look("a") == 1360

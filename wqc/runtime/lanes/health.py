@@ -32,7 +32,7 @@ class Health:
         failures[item] = now
         for old in [each for each, at in failures.items() if at < now - self._window]:
             del failures[old]
-        is_dry = self._succeeded[lane] < now - self._window
+        is_dry = self._succeeded[lane] <= now - self._window
         if len(self._failures) > 1 and is_dry and len(failures) >= min(FAILURES, at_once):
             self._probed.setdefault(lane, now)
 
@@ -47,6 +47,10 @@ class Health:
     def next_probe(self, lane: str) -> float:
         """When one item may be tried in an unhealthy lane."""
         return self._probed[lane] + self._probe
+
+    def next_look(self, lane: str) -> float:
+        """When there is something to do about a lane: try an item in it, or find that it is unhealthy."""
+        return self.next_probe(lane) if lane in self._probed else self._succeeded[lane] + self._window
 
     def probes(self, lane: str, now: float) -> None:
         """One is tried."""

@@ -83,11 +83,10 @@ class Starter:
 
     def next_due(self) -> list[float]:
         """When there may be something to start, on the monotonic clock."""
-        probes = [self._health.next_probe(lane) for lane in self._lanes if not self._health.is_well(lane)]
         return [
             *(attempts.due for attempts in self._book.at("retry")),
             *(at for at, _ in self._deferred.values()),
-            *probes,
+            *map(self._health.next_look, self._lanes),
         ]
 
     @property
@@ -223,6 +222,9 @@ class Starter:
             at_work.add(lane)
             if attempts.latest.running:
                 running.add(lane)
+            if attempts.latest.hindrance:
+                # it still is: when it began, the lane's last success may have been too young to say anything
+                self.judged(attempts.key, attempts.latest)
             self._hinder(lane, attempts.latest, hindered)
         for attempts in self._book.at("retry"):
             lane = self.lane(attempts.latest).name
