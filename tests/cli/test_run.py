@@ -246,6 +246,8 @@ def living(group: int) -> list[str]:
 def recorded(state: Path, queue: str) -> Counter[bytes]:
     found: Counter[bytes] = Counter()
     for path in (state / "ledger" / queue).iterdir():
+        if path.suffix == ".new":
+            continue  # it was being written when the run was killed, and is no part of the record
         found.update(read_segment(Segment(path.name, path.read_bytes()))[1])
     return found
 
