@@ -100,7 +100,8 @@ class LocalStore:
         jobs: list[Job] = []
         for path in sorted(self._jobs.iterdir()):
             if path.name.startswith((_NEW, _OLD)):
-                shutil.rmtree(path)
+                with contextlib.suppress(FileNotFoundError):  # a manager that ends is at it too
+                    shutil.rmtree(path)
                 continue
             jobs.append(await self._resume(JobFolder(path)))
         yield Listed(tuple(jobs))
