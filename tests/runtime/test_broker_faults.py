@@ -84,7 +84,7 @@ def test_a_worker_that_is_slower_than_the_broker_allows(tmp_path: Path) -> None:
     async def run(broker: Filled) -> tuple[Status, set[str]]:
         workflow = Workflow("test")
         workflow.queue("notes", workflow.source("numbers", ack="on_done"))
-        script = f'sleep 12; cat "$WORK_ITEM_FILE" >> {log}; echo >> {log}'
+        script = f'sleep 12; echo "$(cat "$WORK_ITEM_FILE")" >> {log}'
         said: set[str] = set()
 
         def watch(status: Status) -> None:
