@@ -92,6 +92,7 @@ class RabbitServer:
             self._process = subprocess.Popen(
                 [*self._prefix, str(PROGRAM)],
                 env=self._environment(),
+                cwd=self._folder,  # where it leaves a file when it is killed
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
