@@ -38,16 +38,20 @@ class _Use:
 def pod_security(workflow: Workflow, version: str) -> Iterator[Finding]:
     """Workers, and the manager's pod with the ambassadors in it."""
     for worker in workflow.workers.values():
-        own = _own_containers(worker, workflow)
-        uses = [*_user(worker.declaration), *_raw(worker.declaration, worker.pod, own, version)]
+        uses = [*_user(worker.declaration)]
+        if worker.pod:
+            own = _own_containers(worker, workflow)
+            uses += _raw(worker.declaration, worker.pod, own, version)
         yield from _judged(worker.name, worker.declaration, worker.profile, uses)
         yield from _token(worker.name, worker.declaration, worker.pod)
     manager = workflow.manager
     uses = []
     if manager.declaration:
         yield from _token("manager", manager.declaration, manager.pod)
-        own = frozenset((MANAGER, *(each.name for each in place(workflow).ambassadors)))
-        uses += [*_user(manager.declaration), *_raw(manager.declaration, manager.pod, own, version)]
+        uses += _user(manager.declaration)
+        if manager.pod:
+            own = frozenset((MANAGER, *(each.name for each in place(workflow).ambassadors)))
+            uses += _raw(manager.declaration, manager.pod, own, version)
     for node in workflow.nodes.values():
         if isinstance(node, Source):
             uses += _user(node.declaration)
@@ -97,8 +101,6 @@ def _user(declaration: Declaration) -> Iterator[_Use]:
 def _raw(
     declaration: Declaration, pod: Mapping[str, Any], own: frozenset[str], version: str
 ) -> Iterator[_Use]:
-    if not pod:
-        return
     written = declaration.attributes["pod"].written
     for profile, what, path, instead in less_than_restricted(pod, own, version):
         yield _Use(profile, what.replace("{}", f"`{path_text(path)}`"), value_place(written, path), instead)

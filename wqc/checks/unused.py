@@ -9,7 +9,6 @@ from wqc.language.syntax import (
     Block,
     Call,
     Document,
-    Entry,
     Expression,
     ListValue,
     MapValue,
@@ -26,42 +25,43 @@ _PARAM = re.compile(r"\bparam\.([a-z][a-z0-9_]*)")
 
 def check_unused(document: Document) -> Iterator[Finding]:
     blocks = [each for each in document.statements if isinstance(each, Block)]
-    used = {name for block in blocks for name in _mentioned(block)}
+    used: set[str] = set()
+    for block in blocks:
+        _add_mentioned(block, used)
     for block in blocks:
         if block.kind.text in ("worker", "param") and block.name and block.name.text not in used:
             yield mistakes.unused(block.name.span, block.kind.text, block.name.text)
 
 
-def _mentioned(block: Block) -> Iterator[str]:
+def _add_mentioned(block: Block, used: set[str]) -> None:
     if block.base and block.kind.text == "worker":
-        yield block.base.names[0].text
+        used.add(block.base.names[0].text)
     for entry in block.attributes or ():
-        yield from _names(entry.value)
+        _add_names(entry.value, used)
     if block.value:
-        yield from _names(block.value)
+        _add_names(block.value, used)
 
 
-def _names(value: Value) -> Iterator[str]:
+def _add_names(value: Value, used: set[str]) -> None:
     match value:
         case String(parts):
-            yield from (part.text for part in parts if isinstance(part, Name))
+            used.update(part.text for part in parts if isinstance(part, Name))
         case Path(names):
             # `param.x` is a condition's
-            yield names[1].text if names[0].text == "param" and len(names) > 1 else names[0].text
+            used.add(names[1].text if names[0].text == "param" and len(names) > 1 else names[0].text)
         case Expression(span):
-            yield from _PARAM.findall(span.source.text[span.start : span.end])
+            used.update(_PARAM.findall(span.text))
         case Range(low, high):
-            yield from (*_names(low), *_names(high))
+            _add_names(low, used)
+            _add_names(high, used)
         case Call(_, arguments, keywords):
-            for each in (*arguments, *_values(keywords)):
-                yield from _names(each)
+            for argument in arguments:
+                _add_names(argument, used)
+            for keyword in keywords:
+                _add_names(keyword.value, used)
         case ListValue(items):
-            for each in items:
-                yield from _names(each)
+            for item in items:
+                _add_names(item, used)
         case MapValue(entries):
-            for each in _values(entries):
-                yield from _names(each)
-
-
-def _values(entries: tuple[Entry, ...]) -> tuple[Value, ...]:
-    return tuple(entry.value for entry in entries)
+            for entry in entries:
+                _add_names(entry.value, used)
