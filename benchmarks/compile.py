@@ -18,7 +18,9 @@ from measure import Command, Failed, rounds
 from workflows import workflow
 
 HERE = Path(__file__).resolve().parent
-WQC = [sys.executable, "-m", "wqc"]
+WQC = [str(Path(sys.executable).with_name("wqc"))]
+"""What is installed: run from the sources, it would compile its own modules each time."""
+
 PYTHON = [sys.executable, "-c"]
 THUMBNAILS = str(HERE.parent / "examples" / "thumbnails.wq")
 
