@@ -4,14 +4,17 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from runtime.test_large_items import Holding
-from support.localrun import QUICK, jobs, queue_files
+from support.localrun import QUICK, jobs, queue_files, recorded, until_idle
+from wqc.contract.names import item_hash
 from wqc.runtime.graph.graph import Port
 from wqc.runtime.graph.workflow import Ack, Workflow
 from wqc.runtime.manager.manager import Manager
+from wqc.runtime.sources.source import SourceError
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
 
@@ -87,5 +90,98 @@ def test_what_a_second_manager_finds_is_not_repeated_and_told(tmp_path: Path, en
             assert (status.done, status.failed) == ((1, 0) if end == "exit 0" else (0, 1))
         # the attempt that was interrupted is lost, and another is the last
         assert sorted(job["attempt"] for job in jobs(tmp_path)) == [1, 1, 2]
+
+    asyncio.run(scenario())
+
+
+class Watched(Holding):
+    """`early`: items of which it is told before they are recorded as dropped."""
+
+    def __init__(self, data: dict[str, Any], state: Path) -> None:
+        super().__init__(data)
+        self.state = state
+        self.early: list[str] = []
+
+    async def done(self, name: str) -> None:
+        folder = self.state / "ledger" / DROPPED
+        if not folder.is_dir() or item_hash(name, "") not in recorded(self.state, DROPPED):
+            self.early.append(name)
+        await super().done(name)
+
+
+DROPPED = "names--dropped"
+
+
+def rejecting() -> Workflow:
+    workflow = Workflow("rejecting")
+    cut = workflow.splitter(
+        "cut",
+        workflow.filter("some", workflow.source("names"), where="item.data > 0"),
+        cases={"large": "item.data > 10"},
+        otherwise="drop",
+    )
+    workflow.queue("work", cut["large"])
+    return workflow
+
+
+def test_what_is_rejected_or_dropped_is_told_once_it_is_recorded(tmp_path: Path) -> None:
+    source = Watched({"rejected": 0, "dropped": 1, "kept": 11}, tmp_path)
+    files = {"work": queue_files("work", "true")}
+    status = asyncio.run(until_idle(rejecting(), tmp_path, files, {"names": source}))
+    assert (source.data, source.early) == ({}, ["kept"])
+    assert [queue.done for queue in status.queues] == [1]
+    assert recorded(tmp_path, DROPPED) == {item_hash("rejected", ""): 1, item_hash("dropped", ""): 1}
+
+
+def test_what_cannot_be_recorded_stays_with_its_source(tmp_path: Path) -> None:
+    (tmp_path / "ledger").mkdir()
+    in_the_way = tmp_path / "ledger" / DROPPED
+    store = LocalStore(tmp_path, {"work": queue_files("work", "true")})
+    source = Watched({}, tmp_path)
+
+    async def scenario() -> None:
+        state = LocalStateStore(tmp_path)
+        manager = Manager(rejecting(), store, state, {Port("names"): source}, QUICK)
+        run = asyncio.create_task(manager.run())
+        try:
+            await until(lambda: manager.status().idle)
+            in_the_way.touch()
+            source.data["rejected"] = 0
+            await until(lambda: any("recorded" in each.problem for each in manager.status().sources))
+            assert source.data
+            assert not manager.status().idle
+            in_the_way.unlink()
+            await until(lambda: manager.status().idle)
+            assert (source.data, source.early) == ({}, [])
+        finally:
+            run.cancel()
+            await asyncio.gather(run, return_exceptions=True)
+            await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_second_manager_tells_what_the_first_had_recorded(tmp_path: Path) -> None:
+    class Deaf(Watched):
+        async def done(self, name: str) -> None:
+            raise SourceError("no")
+
+    async def scenario() -> None:
+        folder = tmp_path / "ledger" / DROPPED
+        data = {str(number): 0 for number in range(700)}
+        for source in (Deaf(data, tmp_path), Watched(data, tmp_path)):
+            store = LocalStore(tmp_path, {"work": queue_files("work", "true")})
+            state = LocalStateStore(tmp_path)
+            manager = Manager(rejecting(), store, state, {Port("names"): source}, QUICK)
+            run = asyncio.create_task(manager.run())
+            if isinstance(source, Deaf):
+                await until(lambda: folder.exists() and len(recorded(tmp_path, DROPPED)) == 700)
+            else:
+                await until(lambda: not data)
+                # nor is it remembered for longer than the source lists it
+                await until(lambda: not recorded(tmp_path, DROPPED))
+            run.cancel()
+            await asyncio.gather(run, return_exceptions=True)
+            await store.close()
 
     asyncio.run(scenario())

@@ -21,6 +21,10 @@ class Origin:
     """It was there before anybody looked, so it says nothing about how often items arrive."""
     until_done: bool = False
     """It keeps the item until it is recorded, or failed for good: that a Job has it isn't enough."""
+    until_told: bool = False
+    """The source keeps it until it is told that others have it."""
+    is_dropped: bool = False
+    """Nobody gets it; that is to be recorded."""
     left: int = 0
     offers: list["Offer"] = field(default_factory=list)
 

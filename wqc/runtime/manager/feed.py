@@ -19,8 +19,10 @@ from wqc.runtime.text import decode
 from wqc.runtime.waiting import until_set
 
 AT_ONCE = 16
-MOST_STUCK = 400
-"""Messages that wait for a person and take nobody's place; with more of them, fewer others are held."""
+MOST_IDLE = 400
+"""Messages that wait for a person or for the record, and take nobody's place; with more of them, fewer others
+are held.
+"""
 SOON = 0.2
 """Seconds in which others are likely to take more, once they have begun to."""
 
@@ -129,8 +131,8 @@ class Feed:
 
     async def round(self) -> None:
         if isinstance(self._source, BoundedSource):
-            stuck = sum(each.is_stuck for each in self._origins.values())
-            self._source.want(self._wanted + min(stuck, MOST_STUCK))
+            idle = sum(each.is_stuck or each.is_dropped for each in self._origins.values())
+            self._source.want(self._wanted + min(idle, MOST_IDLE))
         try:
             listing = await self._source.list()
         except SourceError as error:
@@ -231,6 +233,7 @@ class Feed:
             complete=partial(self._complete, item.name),
             is_backlog=self._is_first,
             until_done=self._until_done,
+            until_told=self._wants_done,
         )
         self._origins[item.name] = origin
         self._deliver(self.port, item, origin, self._failed.get(item.name, ""))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from wqc.contract.names import MANAGER, object_name
+from wqc.contract.names import LABEL_LIMIT, MANAGER, object_name
 from wqc.patterns.item import Item
 from wqc.runtime.carriers.carrier import Carrier
 from wqc.runtime.graph.graph import FAILED, Delivery, Port, failed_port
@@ -23,8 +23,9 @@ from wqc.runtime.manager.feed import Feed
 from wqc.runtime.manager.forgetting import Forgetting
 from wqc.runtime.manager.lineage import Lineage
 from wqc.runtime.manager.reporter import report
-from wqc.runtime.manager.status import Status
+from wqc.runtime.manager.status import SourceStatus, Status
 from wqc.runtime.periods import Periods
+from wqc.runtime.queue.dropped import Dropped
 from wqc.runtime.queue.holder import Holder, fails_in
 from wqc.runtime.queue.judge import Fetch
 from wqc.runtime.queue.ledger import Ledger
@@ -43,6 +44,8 @@ from wqc.runtime.waiting import until_set
 T = TypeVar("T")
 ARRIVALS = "arrivals."
 """Entries of the state: what each queue has seen of new items."""
+DROPPED = "--dropped"
+"""After a source's name, what isn't handed to anybody; no name of the language has two hyphens in a row."""
 AHEAD = 16
 """Messages that a source may hold beyond those that its queues work on, and as many that come next."""
 ELSEWHERE = 500
@@ -73,7 +76,11 @@ class Manager:
         """By the node whose failed items it holds."""
         self._publishers: dict[str, Publisher] = {}
         """By carrier."""
-        self._stations: dict[str, Queue | Holder | Publisher] = {}
+        self._dropped: dict[Port, Dropped] = {}
+        """By source that may keep its items until it is told."""
+        self._lasting: dict[str, Queue | Holder | Publisher] = {}
+        """What these record is forgotten when no source has listed it for long."""
+        self._stations: dict[str, Queue | Holder | Publisher | Dropped] = {}
         """Wherever items come to rest, or leave the workflow: all of these."""
         self._owners: dict[str, str] = {}
         """By queue, what stands for the object that its Jobs belong to."""
@@ -89,7 +96,11 @@ class Manager:
             self._holders[node] = await self._patiently(node, self._holder)
         for name in self._workflow.carriers:
             self._publishers[name] = await self._patiently(name, self._publisher)
-        self._stations = {**self._queues, **self._holders, **self._publishers}
+        for port, source in self._sources.items():
+            if isinstance(source, HoldingSource):
+                self._dropped[port] = await self._patiently(_dropped_name(port), self._drops)
+        self._lasting = {**self._queues, **self._holders, **self._publishers}
+        self._stations = {**self._lasting, **{each.name: each for each in self._dropped.values()}}
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._watch())
             desk = Desk(self._state, self._queues, self._holders, self._periods)
@@ -97,7 +108,7 @@ class Manager:
             await desk.opened.wait()
             await self._listed.wait()
             await asyncio.gather(*(station.load() for station in self._stations.values()))
-            keys = {name: station.key for name, station in self._stations.items()}
+            keys = {name: station.key for name, station in self._lasting.items()}
             forgetting = Forgetting(self._graph, self._sources, keys, self._periods.forget)
             absences = Absences(self._workflow.name, self._store, self._state)
             await self._go_on(desk.entries, forgetting, absences)
@@ -109,7 +120,7 @@ class Manager:
                     self._deliver,
                     self._withdraw,
                     self._look_again,
-                    forgetting.compared,
+                    partial(self._compared, forgetting),
                     self._wanted(port),
                     self._held_up([port, failed_port(port)]),
                     self._workflow.sources[port.node].ack == "on_done",
@@ -140,7 +151,7 @@ class Manager:
 
     def status(self) -> Status:
         return Status(
-            tuple(feed.status() for feed in self._feeds),
+            tuple(map(self._source_status, self._feeds)),
             tuple(
                 replace(queue.status(), notice=self._lineage.notice(name))
                 for name, queue in self._queues.items()
@@ -151,6 +162,11 @@ class Manager:
             and all(station.idle for station in self._stations.values()),
             carriers=tuple(publisher.status() for publisher in self._publishers.values()),
         )
+
+    def _source_status(self, feed: Feed) -> SourceStatus:
+        status = feed.status()
+        dropped = self._dropped.get(feed.port)
+        return replace(status, problem=status.problem or (dropped.refusal if dropped else ""))
 
     def _wanted(self, port: Port) -> int:
         """How many items of a source the stations that they come to first can do with at a time."""
@@ -194,6 +210,11 @@ class Manager:
         await self._store.holds(name)
         ledger = Ledger(name, object_name(self._workflow.name, name), self._store, self._periods.flush)
         return Publisher(name, self._carriers[name], ledger, self._periods)
+
+    async def _drops(self, name: str) -> Dropped:
+        await self._store.holds(name)
+        ledger = Ledger(name, object_name(self._workflow.name, name), self._store, self._periods.flush)
+        return Dropped(name, self._store, ledger, self._periods)
 
     async def _holder(self, node: str) -> Holder:
         owner = await self._store.holds(node)
@@ -255,10 +276,18 @@ class Manager:
     # --- items on their way ---
 
     def _deliver(self, port: Port, item: Item, origin: Origin, failure: str) -> None:
-        if failure:
-            self._send(self._graph.fail(port, item, failure), origin)
-        else:
-            self._send(self._graph.route([port], item), origin)
+        deliveries = self._graph.fail(port, item, failure) if failure else self._graph.route([port], item)
+        if not deliveries and origin.until_told:
+            origin.is_dropped = True
+            deliveries = (Delivery(self._dropped[port].name, "", item.name, item.version),)
+        self._send(deliveries, origin)
+
+    def _compared(
+        self, forgetting: Forgetting, port: Port, before: dict[str, str], now: dict[str, str], drains: bool
+    ) -> None:
+        forgetting.compared(port, before, now, drains)
+        if port in self._dropped:
+            self._dropped[port].listed(now)
 
     def _hand_on(
         self,
@@ -303,7 +332,7 @@ class Manager:
         """From what the manager before this one knew."""
         for name, queue in self._queues.items():
             queue.go_on(entries.get(ARRIVALS + name, ""))
-        for name in self._stations:
+        for name in self._lasting:
             absent = await self._patiently(name, partial(absences.load, entries))
             if absent:
                 forgetting.absent[name] = absent
@@ -319,7 +348,7 @@ class Manager:
             forgetting.dropped.clear()
             remembered = {feed.port: feed.remember for feed in self._feeds if feed.remember is not None}
             listings = {feed.port: feed.listing for feed in self._feeds}
-            for name, station in self._stations.items():
+            for name, station in self._lasting.items():
                 keys = forgetting.due(name, station.recorded, listings, time.monotonic(), remembered)
                 if keys:
                     station.forget(keys)
@@ -335,6 +364,11 @@ class Manager:
         for offer in origin.offers:
             if not offer.taken:
                 self._stations[offer.delivery.station].withdraw(offer)
+
+
+def _dropped_name(port: Port) -> str:
+    """It becomes a label."""
+    return str(port)[: LABEL_LIMIT - len(DROPPED)].rstrip("._") + DROPPED
 
 
 def _of_job(data: str, fetch: Fetch | None, complete: Callable[[], None]) -> Origin:
