@@ -18,7 +18,7 @@ from wqc.runtime.queue.ledger import (
     read_segment,
     write_segment,
 )
-from wqc.runtime.stores.store import Refused, Segment
+from wqc.runtime.stores.store import Kind, Refused, Segment
 
 
 class Segments:
@@ -29,14 +29,14 @@ class Segments:
         self.writes = 0
         self.crash_after = crash_after
 
-    async def segments(self, queue: str) -> tuple[Segment, ...]:
+    async def segments(self, queue: str, kind: Kind = "ledger") -> tuple[Segment, ...]:
         return tuple(self.kept.values())
 
-    async def add_segment(self, queue: str, segment: Segment) -> None:
+    async def add_segment(self, queue: str, segment: Segment, kind: Kind = "ledger") -> None:
         self._write()
         self.kept.setdefault(segment.name, segment)
 
-    async def remove_segment(self, queue: str, name: str) -> None:
+    async def remove_segment(self, queue: str, name: str, kind: Kind = "ledger") -> None:
         self._write()
         self.kept.pop(name, None)
 
@@ -178,7 +178,7 @@ def test_what_was_refused_and_done_all_the_same_is_recorded_once() -> None:
 
         refusals = 2
 
-        async def add_segment(self, queue: str, segment: Segment) -> None:
+        async def add_segment(self, queue: str, segment: Segment, kind: Kind = "ledger") -> None:
             await super().add_segment(queue, segment)
             if self.refusals:
                 self.refusals -= 1

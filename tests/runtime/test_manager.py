@@ -97,6 +97,9 @@ def test_a_reader_of_failed_items_gets_what_happened(tmp_path: Path) -> None:
     }
     status = asyncio.run(until_idle(workflow, tmp_path / "s", files, {"names": {"x": {"a": 1}}}))
     (told,) = collected(out)
+    again = asyncio.run(until_idle(workflow, tmp_path / "s", files, {"names": {"x": {"a": 1}}}))
+    for said in (status, again):
+        assert [(each.done, each.failed, each.held) for each in said.queues] == [(0, 1, 0), (1, 0, 0)]
     assert json.loads(told) == {
         "item": {"name": "x", "version": "", "data": {"a": 1}},
         "reason": "exit code 7",
@@ -104,7 +107,6 @@ def test_a_reader_of_failed_items_gets_what_happened(tmp_path: Path) -> None:
         "attempts": 2,
         "message": "it broke\n",
     }
-    assert [queue.failed for queue in status.queues] == [0, 0]
 
 
 def test_a_missing_result_is_a_failure(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ BUSY = QueueStatus(
     running=2,
     parallelism=8,
     done=1_000_000,
-    failed=1,
+    failed=3,
+    held=1,
     handing=0,
     oldest=12.5,
     arrival_interval=None,
@@ -38,6 +39,8 @@ def test_every_queue_and_source_is_measured() -> None:
     found = measured(status, Traffic())
     assert found["wqc_items", "films", "thumbs", "done"] == 1_000_000
     assert found["wqc_items", "films", "thumbs", "waiting"] == 3
+    assert found["wqc_items", "films", "thumbs", "failed"] == 3
+    assert found["wqc_held_items", "films", "thumbs"] == 1
     assert found["wqc_oldest_waiting_seconds", "films", "thumbs"] == 12.5
     assert found["wqc_utilisation", "films", "thumbs"] == 0.25
     assert found["wqc_slot_seconds", "films", "thumbs"] == 33.25

@@ -20,6 +20,7 @@ WAITING = QueueStatus(
     parallelism=1,
     done=0,
     failed=0,
+    held=0,
     handing=0,
     oldest=0.0,
     arrival_interval=None,

@@ -31,6 +31,11 @@ counts.
 LEDGER_LABEL = "wqc/ledger"
 """On a ConfigMap with hashes of finished items: the queue's name."""
 
+FAILED_LABEL = "wqc/failed"
+"""On a ConfigMap with hashes of finished items that failed and that a reader of `.failed` has: the queue's
+name.
+"""
+
 ABSENT_LABEL = "wqc/absent"
 """On a ConfigMap with hashes of finished items that no source lists: the queue's name."""
 

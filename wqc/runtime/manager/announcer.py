@@ -55,7 +55,7 @@ def _states(now: Status) -> Iterator[_State]:
     for queue in now.queues:
         if queue.knows:
             yield _blocked(queue.queue, queue.blocked)
-            yield _failed(queue.queue, queue.failures, queue.failed)
+            yield _failed(queue.queue, queue.failures, queue.held)
     for source in now.sources:
         problem = source.problem and f"source {source.source}: {source.problem}"
         relief = f"source {source.source} is well again"

@@ -240,6 +240,8 @@ class Manager:
         templates = Templates(name, files.job, self._store)
         lanes = [lane.name for lane in settings.lanes]
         prefix = object_name(self._workflow.name, name)
+        flush = self._periods.flush
+        failures = Ledger(name, f"{prefix}--failed", self._store, flush, "failed")
         ports = self._outputs(name)
         return Queue(
             self._workflow.name,
@@ -248,7 +250,7 @@ class Manager:
             Rollout(name, lanes, settings.rollout, templates.current, self._state),
             files.owner,
             self._store,
-            Ledger(name, prefix, self._store, self._periods.flush),
+            Ledger(name, prefix, self._store, flush, failures=failures),
             self._periods,
             self._hand_on,
             any(self._graph.is_read(port) for port in ports if port.output.endswith(FAILED)),

@@ -37,12 +37,18 @@ def _families(status: Status, traffic: Traffic) -> Iterator[tuple[str, str, str,
     yield (
         "wqc_items",
         "gauge",
-        "Items of a queue by state; handing: finished, and not yet with every reader.",
+        "Items of a queue by state; handing: ended, and not yet with every reader.",
         (
             Sample({"queue": each.queue, "state": state}, getattr(each, state))
             for each in status.queues
             for state in STATES
         ),
+    )
+    yield (
+        "wqc_held_items",
+        "gauge",
+        "Items of a queue that failed, and that no reader of .failed has: they wait for a person.",
+        queues(lambda each: each.held),
     )
     yield (
         "wqc_oldest_waiting_seconds",

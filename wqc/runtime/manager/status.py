@@ -32,9 +32,11 @@ class QueueStatus:
     parallelism: int
     """How many may run at a time, over all lanes; the manager scales it."""
     done: int
-    """All that the ledger remembers."""
+    """All that the ledger remembers, but for those that failed."""
     failed: int
-    """Items that failed for good and are held."""
+    """Items that failed for good: those that are held, and those that a reader of `.failed` has."""
+    held: int
+    """Of those, the ones that nobody has taken."""
     handing: int
     """Finished items that a reader doesn't have yet."""
     oldest: float

@@ -164,7 +164,7 @@ class Judge:
             if attempts.judged is job and attempts.stage == "handing":
                 attempts.origin = None
                 self._book.move(attempts, "recording")
-                self._ledger.add(attempts.key, time.monotonic())
+                self._ledger.add(attempts.key, time.monotonic(), failed=output == FAILED)
                 self._changed()
 
         origin = self._hand_on([Port(self._queue, each) for each in outputs], job, data, fetch, complete)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence, Set
 
 from wqc.contract.limits import LARGE_ITEM_BYTES
 from wqc.contract.names import ITEM_HASH_BYTES
-from wqc.runtime.stores.store import JobStore, Segment
+from wqc.runtime.stores.store import JobStore, Kind, Segment
 
 FLUSH_ITEMS = 500
 SOON = 1.0
@@ -60,13 +60,25 @@ def mergeable(segments: Sequence[Segment]) -> tuple[Segment, ...]:
 
 
 class Ledger:
-    """One queue's. Only its queue's task changes it."""
+    """One queue's. Only its queue's task changes it. `failures` says which of its items failed: a ledger too,
+    of kind `failed`.
+    """
 
-    def __init__(self, queue: str, prefix: str, store: JobStore, flush_after: float) -> None:
+    def __init__(
+        self,
+        queue: str,
+        prefix: str,
+        store: JobStore,
+        flush_after: float,
+        kind: Kind = "ledger",
+        failures: "Ledger | None" = None,
+    ) -> None:
         self._queue = queue
         self._prefix = prefix
         self._store = store
         self._flush_after = flush_after
+        self._kind = kind
+        self._failures = failures
         self._segments: dict[str, Segment] = {}
         self._recorded: set[bytes] = set()
         self._pending: set[bytes] = set()
@@ -76,7 +88,9 @@ class Ledger:
 
     async def load(self) -> None:
         """Raises Refused, DamagedLedger."""
-        for segment in await self._store.segments(self._queue):
+        if self._failures is not None:
+            await self._failures.load()
+        for segment in await self._store.segments(self._queue, self._kind):
             if not segment.name.startswith(f"{self._prefix}-ledger-"):
                 segment = await self._renamed(segment)
             self._segments[segment.name] = segment
@@ -92,8 +106,15 @@ class Ledger:
     def recorded(self) -> Set[bytes]:
         return self._recorded
 
-    def add(self, key: bytes, now: float) -> None:
+    @property
+    def failed(self) -> int:
+        """How many of its items failed."""
+        return min(len(self._failures), len(self)) if self._failures is not None else 0
+
+    def add(self, key: bytes, now: float, failed: bool = False) -> None:
         """To be recorded by the next flush."""
+        if failed and self._failures is not None:
+            self._failures.add(key, now)
         if key not in self._recorded:
             if not self._pending:
                 self._pending_since = now
@@ -118,6 +139,8 @@ class Ledger:
 
         That begins with the very segment that was refused: it may be there all the same.
         """
+        if self._failures is not None and self._pending:
+            await self._failures.flush()
         while self._pending:
             self._batch = self._batch or frozenset(self._pending)
             await self._add(write_segment(self._prefix, self._batch, level=0))
@@ -131,19 +154,21 @@ class Ledger:
         """A segment of the queue's former name, as one of its own."""
         level, hashes = read_segment(old)
         new = write_segment(self._prefix, hashes, level)
-        await self._store.add_segment(self._queue, new)
-        await self._store.remove_segment(self._queue, old.name)
+        await self._store.add_segment(self._queue, new, self._kind)
+        await self._store.remove_segment(self._queue, old.name, self._kind)
         return new
 
     async def forget(self, keys: Collection[bytes]) -> None:
         """Each segment that has some of them is written anew without them, then removed. Raises Refused."""
+        if self._failures is not None:
+            await self._failures.forget(keys)
         for segment in list(self._segments.values()):
             level, hashes = read_segment(segment)
             kept = [each for each in hashes if each not in keys]
             if len(kept) < len(hashes):
                 if kept:
                     await self._add(write_segment(self._prefix, kept, level))
-                await self._store.remove_segment(self._queue, segment.name)
+                await self._store.remove_segment(self._queue, segment.name, self._kind)
                 del self._segments[segment.name]
         self._recorded.difference_update(keys)
 
@@ -153,9 +178,9 @@ class Ledger:
             write_segment(self._prefix, (key for each in chosen for key in read_segment(each)[1]), level)
         )
         for segment in chosen:
-            await self._store.remove_segment(self._queue, segment.name)
+            await self._store.remove_segment(self._queue, segment.name, self._kind)
             del self._segments[segment.name]
 
     async def _add(self, segment: Segment) -> None:
-        await self._store.add_segment(self._queue, segment)
+        await self._store.add_segment(self._queue, segment, self._kind)
         self._segments[segment.name] = segment

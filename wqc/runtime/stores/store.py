@@ -43,8 +43,10 @@ class Unsure:
 Change = Listed | Changed | Gone | Unsure
 
 
-Kind = Literal["ledger", "absent"]
-"""What is recorded: the finished items, or those of them that no source lists (absences.py)."""
+Kind = Literal["ledger", "failed", "absent"]
+"""What is recorded: the finished items, those of them that failed and that a reader has, or those that no
+source lists (absences.py).
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Any
 from wqc.contract.names import (
     ABSENT_LABEL,
     DONE_LABEL,
+    FAILED_LABEL,
     LANE_LABEL,
     LEDGER_LABEL,
     MANAGER,
@@ -54,7 +55,7 @@ from wqc.runtime.stores.store import (
 )
 
 SEGMENT_KEY = "hashes"
-SEGMENT_LABELS: dict[Kind, str] = {"ledger": LEDGER_LABEL, "absent": ABSENT_LABEL}
+SEGMENT_LABELS: dict[Kind, str] = {"ledger": LEDGER_LABEL, "failed": FAILED_LABEL, "absent": ABSENT_LABEL}
 TEMPLATE_KEY = "job.yaml"
 CONFLICTS = 5
 """So often a patch is tried again on a Job that changed meanwhile."""

@@ -3,6 +3,7 @@
 STATE/lock                one manager at a time
 STATE/jobs/NAME/          one Job: see JobFolder; it appears whole, by a rename
 STATE/ledger/QUEUE/NAME   a segment of a queue's ledger
+STATE/failed/QUEUE/NAME   a segment of what failed of it, and a reader has
 STATE/absent/QUEUE/NAME   a segment of what no source lists of it
 STATE/templates/QUEUE/NAME   a Job template that the queue's Jobs or lanes have
 """
