@@ -11,7 +11,7 @@ import yaml
 
 from cluster.client import Client
 from support.localrun import QUICK, queue_files
-from support.random_workflow import Plan, Work, planned
+from support.random_workflow import Plan, Work, number, planned
 from wqc.contract.names import object_name
 from wqc.patterns.item import Item
 from wqc.runtime.graph.graph import Port
@@ -28,11 +28,13 @@ SECONDS = 240
 
 
 def made(work: Work) -> QueueFiles:
-    files = queue_files(work.queue, "true", work.lanes, at_once=8, retries=1)
+    wanted = {} if work.adds is None else {"result": "required"}
+    files = queue_files(work.queue, "true", work.lanes, at_once=8, retries=1, **wanted)
     template = yaml.safe_load(files.job)
-    template["spec"]["template"]["metadata"] = {
-        "annotations": {"simulated/fails-at": f"{work.modulus} {work.rest}"}
-    }
+    notes = {"simulated/fails-at": f"{work.modulus} {work.rest}"}
+    if work.adds is not None:
+        notes["simulated/adds"] = str(work.adds)
+    template["spec"]["template"]["metadata"] = {"annotations": notes}
     return replace(files, job=yaml.safe_dump(template))
 
 
@@ -53,7 +55,9 @@ async def until_idle(client: Client, namespace: str, plan: Plan) -> Status:
     transport = Transport(client.api)
     store = KubernetesStore(transport, namespace, "random", lambda: True)
     state = KubernetesStateStore(transport, namespace, "random")
-    manager = Manager(plan.workflow, store, state, {Port("numbers"): ItemsSource(NUMBERS)}, QUICK)
+    manager = Manager(
+        plan.workflow, store, state, {Port("numbers"): ItemsSource(NUMBERS)}, QUICK, plan.carriers
+    )
     run = asyncio.create_task(manager.run())
     try:
         async with asyncio.timeout(SECONDS):
@@ -80,6 +84,8 @@ def test_books_balance(simulated_cluster: Client, seed: int) -> None:
         queue = job["metadata"]["labels"]["wqc/queue"]
         item = json.loads(job["spec"]["template"]["metadata"]["annotations"]["wqc/item"])
         if job["status"].get("succeeded"):
-            done[f"{queue} {item['id']}"] += 1
+            done[f"{queue} {number(item)}"] += 1
     assert done == plan.expected
-    assert Counter({queue.queue: queue.failed for queue in status.queues}) == plan.dead
+    assert Counter({queue.queue: queue.failed for queue in status.queues}) == plan.failed
+    assert Counter({queue.queue: queue.held for queue in status.queues}) == plan.held
+    assert {name: each.published for name, each in plan.carriers.items()} == plan.carried

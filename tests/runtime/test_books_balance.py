@@ -1,4 +1,4 @@
-"""Over random graphs, with workers that fail: each queue does exactly what the pure functions say."""
+"""Over random graphs, with workers that fail: queues and carriers do exactly what the pure functions say."""
 
 import asyncio
 from collections import Counter
@@ -19,14 +19,21 @@ def test_books_balance(seed: int, tmp_path: Path) -> None:
 
     def made(work: Work) -> QueueFiles:
         script = (
-            'id=$(cat "$WORK_ITEM_DIR/id")\n'
+            """id=$(sed 's/.*"id":\\([0-9]*\\).*/\\1/' "$WORK_ITEM_FILE")\n"""
             f"[ $((id % {work.modulus})) != {work.rest} ] || exit 1\n"
-            f'echo "{work.queue} $id" >> {log}'
+            f'echo "{work.queue} $id" >> {log}\n'
         )
-        return queue_files(work.queue, script, work.lanes, at_once=3, retries=1)
+        if work.adds is None:
+            return queue_files(work.queue, script, work.lanes, at_once=3, retries=1)
+        script += f"""echo "{{\\"id\\":$((id + {work.adds}))}}" > "$WORK_RESULT_FILE\""""
+        return queue_files(work.queue, script, work.lanes, at_once=3, retries=1, result="required")
 
     numbers = {f"n{number}": {"id": number} for number in range(12)}
     plan = planned(seed, made, [Item(name, "", data) for name, data in numbers.items()])
-    status = asyncio.run(until_idle(plan.workflow, tmp_path / "s", plan.files, {"numbers": numbers}))
+    sources = {"numbers": numbers}
+    run = until_idle(plan.workflow, tmp_path / "s", plan.files, sources, carriers=plan.carriers)
+    status = asyncio.run(run)
     assert Counter(log.read_text().splitlines()) == plan.expected
-    assert Counter({queue.queue: queue.failed for queue in status.queues}) == plan.dead
+    assert Counter({queue.queue: queue.failed for queue in status.queues}) == plan.failed
+    assert Counter({queue.queue: queue.held for queue in status.queues}) == plan.held
+    assert {name: each.published for name, each in plan.carriers.items()} == plan.carried

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from wqc.runtime.carriers.carrier import Carrier
 from wqc.runtime.graph.graph import Port
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.manager import Manager
@@ -79,6 +80,7 @@ async def until_idle(
     timeout: float = 60.0,
     watch: Callable[[Status], None] = lambda status: None,
     periods: Periods = QUICK,
+    carriers: Mapping[str, Carrier] | None = None,
 ) -> Status:
     """Run until nothing is left to do; what the manager then says. `watch` is told all the while."""
     store = LocalStore(state, files)
@@ -86,7 +88,7 @@ async def until_idle(
         Port(*name.split(".")): ItemsSource(each) if isinstance(each, list | dict) else each
         for name, each in sources.items()
     }
-    manager = Manager(workflow, store, LocalStateStore(state), opened, periods)
+    manager = Manager(workflow, store, LocalStateStore(state), opened, periods, carriers)
     run = asyncio.create_task(manager.run())
     try:
         async with asyncio.timeout(timeout):
