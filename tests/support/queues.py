@@ -92,13 +92,16 @@ class RedisStream:
 
 @dataclass(frozen=True)
 class RabbitQueue:
+    """`query`: of the address, such as `heartbeat=1`."""
+
     server: RabbitServer
     name: str
     format: str = "text"
+    query: str = ""
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"RABBITMQ_URL": self.server.url}
+        return {"RABBITMQ_URL": f"{self.server.url}?{self.query}"}
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -113,6 +113,13 @@ class RabbitServer:
             epmd = [*self._prefix, "epmd", "-port", str(self._epmd), "-kill"]
             subprocess.run(epmd, env=environment, capture_output=True)
 
+    def hang(self, seconds: float) -> None:
+        """As on a machine that swaps."""
+        assert self._process
+        os.killpg(self._process.pid, signal.SIGSTOP)
+        time.sleep(seconds)
+        os.killpg(self._process.pid, signal.SIGCONT)
+
     def evaluate(self, expression: str) -> None:
         """In Erlang, on the server."""
         command = [*self._prefix, str(CONTROL), "eval", expression]

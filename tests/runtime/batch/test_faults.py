@@ -69,7 +69,6 @@ def test_redis_that_lost_its_data(pod: MakePod, journal: Journal, tmp_path: Path
         assert single.wrapper.poll() is None
 
 
-@pytest.mark.xfail(reason="timed out twice beside other tests: not understood", strict=False)
 def test_rabbitmq_restarted_in_the_middle(pod: MakePod, journal: Journal, tmp_path: Path) -> None:
     with rabbitmq_server(tmp_path / "rabbitmq") as server:
         server.declare("words")

@@ -4,9 +4,12 @@ import base64
 import json
 from urllib.parse import quote, urlsplit
 
+from wqc.runtime.batch.messages import Count
 from wqc.runtime.rabbitmq.connection import Connection
 from wqc.runtime.sources.connections import Connections
 from wqc.runtime.sources.source import SourceError
+
+KINDS = ("publish", "deliver_get", "ack")
 
 
 class Management:
@@ -17,8 +20,11 @@ class Management:
         self._connections = Connections(url, timeout)
         self._broker = broker
 
-    async def remaining(self, queue: str) -> int:
-        """Messages that are ready or unacknowledged. Raises SourceError."""
+    async def count(self, queue: str) -> Count:
+        """Messages that are ready or unacknowledged, and what it has counted since the broker started.
+
+        It takes its samples each five seconds. Raises SourceError.
+        """
         broker = self._broker.address()
         user, password = broker.user or "guest", broker.password or "guest"
         host = broker.path.removeprefix("/") or "/"
@@ -34,10 +40,13 @@ class Management:
             raise SourceError(f"RabbitMQ has no queue {queue}")
         try:
             counts = json.loads(answer.body)
-            return int(counts["messages_ready"]) + int(counts["messages_unacknowledged"])
-        except (ValueError, KeyError, TypeError):
+            left = int(counts["messages_ready"]) + int(counts["messages_unacknowledged"])
+            stats = counts.get("message_stats", {})  # there as soon as there is something to count
+            return Count(left, tuple(int(stats.get(kind, 0)) for kind in KINDS))
+        except (AttributeError, ValueError, KeyError, TypeError):
             raise SourceError(
-                f"RabbitMQ's management API answers with status {answer.status}, no counts"
+                f"RabbitMQ's management API answers with status {answer.status}, no counts: "
+                "it has none soon after a start, and where its statistics are disabled"
             ) from None
 
     def close(self) -> None:

@@ -26,6 +26,16 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Count:
+    """`left`: messages that wait or are being worked on, by anybody. `so_far`: what the broker has counted of
+    those that came or were handed out. It grows with each, and begins again when the broker has lost it.
+    """
+
+    left: int
+    so_far: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """Why a message is given up. `message` is what the worker said last."""
 
@@ -58,8 +68,6 @@ class MessageQueue(Protocol):
         """Others may have it at once."""
         ...
 
-    async def remaining(self) -> int:
-        """How many messages wait or are being worked on, by anybody."""
-        ...
+    async def count(self) -> Count: ...
 
     async def close(self) -> None: ...

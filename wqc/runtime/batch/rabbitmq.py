@@ -1,17 +1,16 @@
 """The messages of a RabbitMQ queue, taken one by one: none waits in this pod for another to be done."""
 
-import asyncio
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractIncomingMessage, HeadersType
-from aio_pika.exceptions import AMQPError, ChannelInvalidStateError, ChannelPreconditionFailed
+from aio_pika.exceptions import ChannelInvalidStateError, ChannelPreconditionFailed
 
 from wqc.runtime.batch.management import Management
-from wqc.runtime.batch.messages import Failure, Lost, Message
+from wqc.runtime.batch.messages import Count, Failure, Lost, Message
 from wqc.runtime.logs import log
-from wqc.runtime.rabbitmq.connection import Connection
+from wqc.runtime.rabbitmq.connection import Connection, hang_up
 from wqc.runtime.rabbitmq.publishing import persistent, publish
 from wqc.runtime.sources.source import SourceError
 
@@ -37,23 +36,23 @@ class RabbitQueue:
         self._late = False
 
     async def open(self) -> None:
-        with self._where.told(self._name):
+        async with self._asking():
             await self._open()
 
     async def take(self) -> Message | None:
-        with self._where.told(self._name):
+        async with self._asking():
             channel = await self._open()
             queue = await channel.get_queue(self._name, ensure=False)
-            taken = await queue.get(no_ack=False, fail=False, timeout=self._timeout)
+            taken = await queue.get(no_ack=False, fail=False)
         return Message(taken.message_id or "", taken.body, _deliveries(taken), taken) if taken else None
 
     async def acknowledge(self, message: Message) -> None:
-        with self._lost():
+        async with self._settling():
             await self._settle(message.receipt)
 
     async def fail(self, message: Message, failure: Failure) -> None:
         taken: AbstractIncomingMessage = message.receipt
-        with self._lost():
+        async with self._settling():
             if self._connection is None or taken.channel.is_closed:
                 raise ChannelInvalidStateError("the connection was closed")
             headers: HeadersType = {
@@ -68,47 +67,56 @@ class RabbitQueue:
             await self._settle(taken)
 
     async def give_back(self, message: Message) -> None:
-        with self._lost():
+        async with self._settling():
             await message.receipt.nack(requeue=True)
 
-    async def remaining(self) -> int:
+    async def count(self) -> Count:
         if self._management is None:
             raise SourceError("RabbitMQ says in its management API alone how many messages are worked on")
-        return await self._management.remaining(self._name)
+        return await self._management.count(self._name)
 
     async def close(self) -> None:
         connection, self._connection, self._channel = self._connection, None, None
         if connection:
-            with suppress(AMQPError, OSError, TimeoutError):
-                async with asyncio.timeout(self._timeout):
-                    await connection.close()
+            await hang_up(connection)
+
+    @asynccontextmanager
+    async def _asking(self) -> AsyncIterator[None]:
+        """After trouble the connection is dropped: what it delivers late goes back. Raises SourceError."""
+        try:
+            async with self._where.asked(self._name, self._timeout):
+                yield
+        except BaseException:
+            await self.close()
+            raise
+
+    @asynccontextmanager
+    async def _settling(self) -> AsyncIterator[None]:
+        """Of a message that was taken: after trouble the broker delivers it again. Raises Lost."""
+        try:
+            async with self._asking():
+                yield
+        except SourceError as error:
+            raise Lost(_LATE if self._late else str(error)) from None
 
     async def _open(self) -> AbstractChannel:
         if self._channel is None or self._channel.is_closed:
             await self.close()
+            self._late = False
             self._connection = await self._where.open(f"wqc {self._owner}", self._timeout)
             self._channel = await self._connection.channel()
             self._channel.close_callbacks.add(self._closed)
-            await self._channel.declare_queue(self._name, passive=True, timeout=self._timeout)
+            await self._channel.declare_queue(self._name, passive=True)
         return self._channel
 
     async def _settle(self, taken: AbstractIncomingMessage) -> None:
         await taken.ack()
         # the broker confirms no acknowledgement; but what comes after it on the channel, it answers
-        await taken.channel.basic_qos(prefetch_count=1, timeout=self._timeout)
-
-    @contextmanager
-    def _lost(self) -> Iterator[None]:
-        """What the client raises, of a message that was taken: the broker delivers it again."""
-        try:
-            with self._where.told(self._name):
-                yield
-        except SourceError as error:
-            raise Lost(_LATE if self._late else str(error)) from None
+        await taken.channel.basic_qos(prefetch_count=1)
 
     def _closed(self, channel: object, error: BaseException | None) -> None:
-        self._late = isinstance(error, ChannelPreconditionFailed) and "timed out" in str(error)
-        if self._late:
+        if isinstance(error, ChannelPreconditionFailed) and "timed out" in str(error):
+            self._late = True
             log(logging.WARNING, "a message is taken back while it is worked on", reason=_LATE)
 
 

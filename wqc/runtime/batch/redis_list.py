@@ -10,7 +10,7 @@ KEY.failed             what was given up
 from typing import Any
 
 from wqc.runtime.batch.keeping import Keeping
-from wqc.runtime.batch.messages import Failure, Lost, Message
+from wqc.runtime.batch.messages import Count, Failure, Lost, Message
 from wqc.runtime.redis.connection import Connection
 
 _NOW = "local t = redis.call('TIME'); local now = t[1] * 1000 + math.floor(t[2] / 1000)\n"
@@ -43,7 +43,10 @@ _GIVE_BACK = (
 )
 _ACKNOWLEDGE = _MINE + _FORGET
 _FAIL = _MINE + "redis.call('RPUSH', KEYS[6], redis.call('HGET', KEYS[2], ARGV[1]))\n" + _FORGET
-_REMAINING = "return redis.call('LLEN', KEYS[1]) + redis.call('HLEN', KEYS[2])"
+_COUNT = """
+local left = redis.call('LLEN', KEYS[1]) + redis.call('HLEN', KEYS[2])
+return {left, tonumber(redis.call('GET', KEYS[5]) or 0)}
+"""
 
 
 class RedisListQueue:
@@ -60,7 +63,7 @@ class RedisListQueue:
         self._kept = Keeping(hold / 3)
 
     async def open(self) -> None:
-        await self.remaining()
+        await self.count()
 
     async def take(self) -> Message | None:
         taken = await self._run(_TAKE, self._hold)
@@ -81,8 +84,9 @@ class RedisListQueue:
         self._kept.stop()
         await self._run(_GIVE_BACK, *message.receipt)
 
-    async def remaining(self) -> int:
-        return int(await self._run(_REMAINING))
+    async def count(self) -> Count:
+        left, number = await self._run(_COUNT)
+        return Count(left, (number,))
 
     async def close(self) -> None:
         self._kept.stop()

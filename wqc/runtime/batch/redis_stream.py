@@ -5,7 +5,7 @@ from typing import Any
 from redis.exceptions import ResponseError
 
 from wqc.runtime.batch.keeping import Keeping
-from wqc.runtime.batch.messages import Failure, Lost, Message
+from wqc.runtime.batch.messages import Count, Failure, Lost, Message
 from wqc.runtime.redis.connection import Connection
 
 # KEYS: the stream, its `.failed`; ARGV: the group, the consumer, then what the script is about
@@ -58,7 +58,7 @@ class RedisStreamQueue:
         self._kept = Keeping(hold / 3)
 
     async def open(self) -> None:
-        await self.remaining()
+        await self.count()
 
     async def take(self) -> Message | None:
         taken = await self._run(_TAKE, self._hold)
@@ -79,18 +79,19 @@ class RedisStreamQueue:
         self._kept.stop()
         await self._run(_GIVE_BACK, message.receipt, self._hold)
 
-    async def remaining(self) -> int:
+    async def count(self) -> Count:
         with self._connection.told():
             try:
                 groups = await self._server.xinfo_groups(self._key)
             except ResponseError as error:
                 if "no such key" not in str(error):
                     raise
-                return 0  # nothing was ever added
+                return Count(0)  # nothing was ever added
             for group in groups:
                 if group["name"] in (self._group, self._group.encode()):
-                    return int(group["pending"]) + await self._unread(group)
-            return int(await self._server.xlen(self._key))  # the group begins with the first
+                    left = int(group["pending"]) + await self._unread(group)
+                    return Count(left, tuple(map(int, group["last-delivered-id"].split(b"-"))))
+            return Count(await self._server.xlen(self._key))  # the group begins with the first
 
     async def close(self) -> None:
         self._kept.stop()

@@ -8,7 +8,7 @@ from typing import Literal
 
 from wqc.runtime.batch.emptiness import Emptiness
 from wqc.runtime.batch.item import item_of
-from wqc.runtime.batch.messages import Failure, Lost, Message, MessageQueue
+from wqc.runtime.batch.messages import Count, Failure, Lost, Message, MessageQueue
 from wqc.runtime.batch.worker import Gone, Worker, pause
 from wqc.runtime.logs import log
 from wqc.runtime.periods import Periods
@@ -66,6 +66,8 @@ class Shift:
                 if str(error) != trouble:
                     log(logging.ERROR, "no message can be taken", reason=str(error))
                 trouble = str(error)
+                if self._ends:
+                    self._ends.unknown()
             else:
                 if message or self._is_over():
                     return message
@@ -73,7 +75,7 @@ class Shift:
         raise Gone
 
     def _is_over(self) -> bool:
-        return self._ends is not None and self._ends.is_final(0, time.monotonic())
+        return self._ends is not None and self._ends.is_final(Count(0), time.monotonic())
 
     async def _work(self, worker: Worker, message: Message) -> Failure | None:
         """None if the work was done."""

@@ -15,9 +15,9 @@ async def watch(queue: MessageQueue, ends: Emptiness, every: float, worker: Work
     said = ""
     while True:
         try:
-            remaining = await queue.remaining()
-            text, reason = f"{remaining} messages are left", ""
-            if ends.is_final(remaining, time.monotonic()):
+            count = await queue.count()
+            text, reason = f"{count.left} messages are left", ""
+            if ends.is_final(count, time.monotonic()):
                 log(logging.INFO, "nothing is left")
                 return
         except SourceError as error:

@@ -1,8 +1,9 @@
 """How RabbitMQ is reached, and its client's errors in words."""
 
+import asyncio
 import ssl
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 HEARTBEAT = 20
 """Seconds without a sign of life after which either side gives up, unless the address says otherwise."""
+CLOSING = 2.0
+"""Seconds that a connection may take to be closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,15 @@ class Connection:
         host = url.path.strip("/")
         return f"{url.host}:{url.port}" + (f", virtual host {host}" if host else "")
 
+    @asynccontextmanager
+    async def asked(self, queue: str, timeout: float) -> AsyncIterator[None]:
+        """What is asked of the broker, within that time: not every call of the client has a limit of its own.
+        Raises SourceError.
+        """
+        with self.told(queue):
+            async with asyncio.timeout(timeout):
+                yield
+
     @contextmanager
     def told(self, queue: str) -> Iterator[None]:
         """What the client raises as a SourceError, for people."""
@@ -76,6 +88,14 @@ class Connection:
             raise self._error("gives no answer") from None
         except (amqp.AMQPError, amqp.ChannelInvalidStateError, OSError) as error:
             raise self._error(f"can't be reached: {cause(error)}") from None
+        except RuntimeError:  # of a call on a connection that has just been lost
+            raise self._error("can't be reached: the connection was lost") from None
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            # so the client ends what waits for an answer on a connection without a sign of life
+            raise self._error("can't be reached: the connection was lost") from None
 
     def address(self) -> "URL":
         """With the credentials. Raises SourceError."""
@@ -94,6 +114,17 @@ class Connection:
 
     def _error(self, why: str) -> SourceError:
         return SourceError(f"RabbitMQ at {self.place} {why}")
+
+
+async def hang_up(connection: "AbstractConnection") -> None:
+    """Returns soon, whatever is the matter with it; it isn't used any more."""
+
+    async def close() -> None:
+        with suppress(Exception):
+            await connection.close()
+
+    # not cancelled if it takes longer: the client would wait for an end that doesn't come
+    await asyncio.wait({asyncio.create_task(close())}, timeout=CLOSING)
 
 
 def connection(options: Options) -> Connection:

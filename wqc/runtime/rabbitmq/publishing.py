@@ -37,15 +37,15 @@ async def publish(
     `timeout`: seconds for an answer. Raises what the client does.
     """
     try:
-        async with connection.channel() as channel:
-            await channel.declare_queue(queue, passive=True, timeout=timeout)
+        async with asyncio.timeout(timeout), connection.channel() as channel:
+            await channel.declare_queue(queue, passive=True)
         missing = False
     except ChannelNotFoundEntity:
         if not create:
             raise
         missing = True
-    async with connection.channel() as channel:
+    async with asyncio.timeout(timeout), connection.channel() as channel:
         if missing:
-            await channel.declare_queue(queue, durable=True, arguments=COUNTING, timeout=timeout)
+            await channel.declare_queue(queue, durable=True, arguments=COUNTING)
         exchange = channel.default_exchange
-        await asyncio.gather(*(exchange.publish(message, queue, timeout=timeout) for message in messages))
+        await asyncio.gather(*(exchange.publish(message, queue) for message in messages))

@@ -11,18 +11,16 @@ import uuid
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from wqc.runtime.rabbitmq.connection import Connection
+from wqc.runtime.rabbitmq.connection import Connection, hang_up
 from wqc.runtime.sources.broker import NEVER_AGAIN, SENT_AGAIN, Held
 from wqc.runtime.sources.notices import Notices
-from wqc.runtime.sources.source import NoSuchItem
+from wqc.runtime.sources.source import NoSuchItem, SourceError
 
 if TYPE_CHECKING:
     from aio_pika.abc import AbstractConnection
     from aiormq.abc import AbstractChannel, DeliveredMessage
 
 IDENTITIES = ("message_id", "payload", "delivery")
-CLOSING = 2.0
-"""Seconds that a connection may take to be closed."""
 AT_ONCE = 16
 """Messages that are taken at a time, before it is known how large they are."""
 MOST_AT_ONCE = 250
@@ -99,10 +97,16 @@ class RabbitQueue:
         from aio_pika.exceptions import ChannelInvalidStateError
 
         self._done.add(name)
-        with self._where.told(self._queue), suppress(ChannelInvalidStateError):  # then it is delivered again
-            for message in self._held.pop(name, ()):
-                self._bytes -= len(message.body)
-                await message.channel.basic_ack(message.delivery_tag or 0)
+        messages = self._held.pop(name, [])
+        self._bytes -= sum(len(message.body) for message in messages)
+        try:
+            async with self._where.asked(self._queue, self._timeout):
+                with suppress(ChannelInvalidStateError):  # then it is delivered again
+                    for message in messages:
+                        await message.channel.basic_ack(message.delivery_tag or 0)
+        except SourceError:
+            await self._disconnect()
+            raise
 
     async def close(self) -> None:
         if self._release:
@@ -182,7 +186,8 @@ class RabbitQueue:
         if self._channel is None or self._channel.is_closed:
             await self._disconnect()
             self._connection = await self._where.open(f"wqc {self._owner}", self._timeout)
-            opened = await self._connection.channel()
+            async with asyncio.timeout(self._timeout):  # the client has no limit for that
+                opened = await self._connection.channel()
             channel = self._channel = await opened.get_underlay_channel()
             opened.close_callbacks.add(lambda _, error: self._closed(channel, error))
         return self._channel
@@ -215,9 +220,7 @@ class RabbitQueue:
         connection, self._connection, self._channel = self._connection, None, None
         self._forget()
         if connection:
-            with suppress(Exception):  # whatever is the matter with it, it isn't used any more
-                async with asyncio.timeout(CLOSING):
-                    await connection.close()
+            await hang_up(connection)
 
     def _put_off_release(self) -> None:
         if self._release:
