@@ -16,7 +16,7 @@ from wqc.emit.objects.queue import QueueFile
 from wqc.emit.objects.source import EndFile
 from wqc.emit.overlay import merged
 from wqc.emit.python_text import WIDTH, call, literal
-from wqc.emit.yaml_text import indented, mapping_lines, nested, scalar
+from wqc.emit.yaml_text import hanging, mapping_lines, nested, scalar
 from wqc.emit.yaml_text import literal as yaml_literal
 
 if TYPE_CHECKING:
@@ -181,7 +181,6 @@ def _environment(language: str) -> "jinja2.Environment":
         "lines": _lines,
         "call": _call,
         "comment": _comment,
-        "indented": indented,
         "literal": yaml_literal,
         "merged": merged,
         "nested": nested,
@@ -197,7 +196,7 @@ def _block(value: Mapping[str, Any]) -> str:
 
 def _lines(value: Mapping[str, Any], indent: int) -> Encoded:
     """A map's lines, the first where the hole is, the others at column `indent`."""
-    return Encoded(indented("\n".join(mapping_lines(value)), indent)[indent:])
+    return Encoded(hanging("\n".join(mapping_lines(value)), indent))
 
 
 def _comment(text: str) -> Encoded:

@@ -72,8 +72,7 @@ def literal(text: str, indent: int) -> Encoded:
     if first[0] in " \t":
         header += "2"
     header += ("-", "")[ends] if ends < 2 else "+"
-    lines = (body + NEWLINE * max(ends - 1, 0)).split(NEWLINE)
-    return Encoded(header + _below(lines, indent))
+    return Encoded(header + hanging(f"{NEWLINE}{body}{NEWLINE * max(ends - 1, 0)}", indent))
 
 
 def mapping_lines(value: Mapping[str, object]) -> list[str]:
@@ -105,10 +104,13 @@ def sequence_lines(value: Sequence[object]) -> list[str]:
     return lines
 
 
-def indented(text: str, indent: int) -> str:
-    """All lines but empty ones moved to the right, the first as well."""
+def hanging(text: str, indent: int) -> str:
+    """All lines but the first moved to the right; empty ones stay so."""
     spaces = " " * indent
-    return NEWLINE.join([spaces + line if line else line for line in text.split(NEWLINE)])
+    if NEWLINE * 2 not in text + NEWLINE:
+        return text.replace(NEWLINE, NEWLINE + spaces)
+    first, *others = text.split(NEWLINE)
+    return NEWLINE.join([first, *(spaces + line if line else line for line in others)])
 
 
 def _below(lines: list[str], indent: int) -> str:
