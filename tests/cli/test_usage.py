@@ -13,7 +13,7 @@ import pytest
 
 from support.command import Ran, wqc
 from wqc import __version__
-from wqc.cli.arguments import COMMANDS
+from wqc.cli.arguments import COMMANDS, command_line
 from wqc.cli.ending import Status
 from wqc.cli.main import main
 from wqc.diagnostics import mistakes  # noqa: F401  (fills the registry)
@@ -73,6 +73,36 @@ def test_bad_usage_is_one_line_and_exit_code_2(words: list[str], complaint: str,
     ran = wqc(*words, folder=tmp_path)
     assert (ran.status, ran.out, ran.err.count("\n")) == (2, "", 1)
     assert ran.err.startswith(complaint)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "fill w.wq old a b c --create --param n=1",
+        "fill w.wq old --create a b c --param n=1",
+        "fill --param n=1 w.wq --create old a b c",
+        "fill w.wq --param=n=1 old a --create b c",
+        "fill w.wq old a --param n=1 --create -- b c",
+        "retry old a -n media b c",
+        "retry old -n media a b c",
+        "discard -n media old a b -- c",
+        "discard old a b c --namespace=media",
+    ],
+)
+def test_items_and_options_come_in_any_order(words: str) -> None:
+    arguments = command_line(words.split()).parse_args(words.split())
+    assert arguments.items == ["a", "b", "c"]
+    if arguments.command == "fill":
+        assert (arguments.file, arguments.source, arguments.create) == ("w.wq", "old", True)
+        assert arguments.param == {"n": "1"}
+    else:
+        assert (arguments.queue, arguments.namespace) == ("old", "media")
+
+
+def test_an_item_may_look_like_an_option() -> None:
+    words = ["fill", "w.wq", "old", "--create", "--", "-x", "--create"]
+    arguments = command_line(words).parse_args(words)
+    assert arguments.items == ["-x", "--create"]
 
 
 def test_explain(tmp_path: Path) -> None:

@@ -38,12 +38,33 @@ class Parser(argparse.ArgumentParser):
         sys.exit(Status.TROUBLE)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As its parent, but what is unknown to a command is reported by that command."""
+        """As its parent, but what is unknown to a command is reported by that command, and arguments and
+        options come in any order.
+        """
+        if args is not None and self._subparsers is None:
+            args = self._options_first(args)
         namespace, unknown = super().parse_known_args(args, namespace)
         if unknown:
             options = [option for action in self._actions for option in action.option_strings]
             self.error(f"there is no {_kind(unknown[0])} {unknown[0]}{_nearest(unknown[0], options)}")
         return namespace, unknown
+
+    def _options_first(self, words: Sequence[str]) -> list[str]:
+        """argparse takes `ITEM…` as given, all of none, as soon as it meets an option."""
+        options: list[str] = []
+        others: list[str] = []
+        left = iter(words)
+        for word in left:
+            if word == "--":
+                return [*options, word, *others, *left]
+            if not word.startswith("-") or word == "-":
+                others.append(word)
+                continue
+            options.append(word)
+            action = self._option_string_actions.get(word)
+            if action is not None and action.nargs is None:
+                options += [value for value in (next(left, None),) if value is not None]
+        return options + others
 
 
 class Pairs(argparse.Action):
