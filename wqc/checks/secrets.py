@@ -66,8 +66,10 @@ def secrets(workflow: Workflow) -> Iterator[Finding]:
                     continue
                 for path, key, text in _texts(given.value, (), name):
                     what = secret_in(key, text)
+                    if not what:
+                        continue
                     place = value_place(given.written, path)
-                    if what and place not in seen:
+                    if place not in seen:
                         seen.add(place)
                         yield mistakes.literal_secret(place, what, _advice(name, key))
 

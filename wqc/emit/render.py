@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -97,8 +97,8 @@ class _Renderer:
         checksum = _checksum([_block(batch.settings.settings)])
         unnamed = self._text("batch.yaml.j2", **_values(batch) | {"checksum": checksum})
         content = json.dumps(yaml.load(unnamed, Loader=_loader()), sort_keys=True)
-        metadata = replace(batch.metadata, name=f"{batch.metadata.name}-{_digest([content])[:10]}")
-        self._write("batch.yaml.j2", replace(batch, metadata=metadata), checksum=checksum)
+        metadata = batch.metadata._replace(name=f"{batch.metadata.name}-{_digest([content])[:10]}")
+        self._write("batch.yaml.j2", batch._replace(metadata=metadata), checksum=checksum)
         self._add("Job", metadata, batch.file)
 
     def _access_objects(self) -> None:
@@ -134,7 +134,7 @@ def _values(view: Any) -> dict[str, Any]:
 def _names(view: type[Any]) -> tuple[str, ...]:
     """A view's fields, and its properties that a template reads."""
     computed = (name for name, value in vars(view).items() if isinstance(value, property))
-    return (*(field.name for field in fields(view)), *computed)
+    return (*view._fields, *computed)
 
 
 def _digest(texts: Iterable[str]) -> str:

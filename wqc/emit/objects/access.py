@@ -1,6 +1,6 @@
 """`access.yaml`: service accounts, and what the manager may do."""
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from wqc.contract.names import MANAGER, STATE, object_name
 from wqc.emit.objects.metadata import Metadata, of_workflow
@@ -9,8 +9,7 @@ from wqc.model.nodes import Queue
 from wqc.model.workflow import Workflow
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """`why` is a comment. Without `names` it holds for all objects of the kind."""
 
     why: str
@@ -20,8 +19,7 @@ class Rule:
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AccessFile:
+class AccessFile(NamedTuple):
     """`manager` is None for a workflow of batches alone."""
 
     file: str
@@ -31,8 +29,8 @@ class AccessFile:
 
 
 def access_file(workflow: Workflow, has_manager: bool) -> AccessFile:
-    manager = replace(of_workflow(workflow, MANAGER), app=object_name(workflow.name)) if has_manager else None
-    worker = replace(of_workflow(workflow, SERVICE_ACCOUNT), app=object_name(workflow.name))
+    manager = of_workflow(workflow, MANAGER)._replace(app=object_name(workflow.name)) if has_manager else None
+    worker = of_workflow(workflow, SERVICE_ACCOUNT)._replace(app=object_name(workflow.name))
     return AccessFile("access.yaml", worker, manager, _rules(workflow) if has_manager else ())
 
 

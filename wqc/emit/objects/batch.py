@@ -1,6 +1,7 @@
 """`batch-NAME.yaml`: the finite Job over a message queue (design, section 4)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from wqc.contract.names import object_name
 from wqc.contract.pod import BATCH_FOLDER, PROGRAM, SETTINGS_FOLDER, WRAPPER
@@ -30,8 +31,7 @@ MOST_PODS = 100_000
 """Of an Indexed Job. A measured coarse batch has a pod per message, and can't know how many there will be."""
 
 
-@dataclass(frozen=True, slots=True)
-class BatchFile:
+class BatchFile(NamedTuple):
     """The Job's name still lacks the hash of its content; `settings` is the file that its sidecar reads.
 
     `measured`: the Job is Indexed, and ends when its first index does, which watches the queue.

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from wqc.emit.objects.volumes import Mount
 from wqc.language.values import ConfigMap, Cpu, Memory, Range, Secret
@@ -12,8 +11,7 @@ from wqc.model.nodes import Environment
 _REFERENCE = re.compile(r"\$\$|\$\(([^)]*)\)")
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(NamedTuple):
     """An environment variable with a `value`, or with one `key` of a Secret or ConfigMap `holder`."""
 
     name: str
@@ -28,8 +26,7 @@ class Variable:
         return "$$" in self.value
 
 
-@dataclass(frozen=True, slots=True)
-class Resources:
+class Resources(NamedTuple):
     """Quantities by resource, in their canonical spelling."""
 
     requests: Mapping[str, str]
@@ -39,8 +36,7 @@ class Resources:
         return bool(self.requests or self.limits)
 
 
-@dataclass(frozen=True, slots=True)
-class Security:
+class Security(NamedTuple):
     """`restricted`: as that Pod Security Standard demands. `user` is set where it isn't the pod's."""
 
     restricted: bool
@@ -51,8 +47,7 @@ class Security:
         return self.restricted or self.read_only_root or self.user is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Probe:
+class Probe(NamedTuple):
     """An HTTP path on the port named http, or a command. Seconds; `failures` in a row count."""
 
     kind: Literal["startup", "liveness", "readiness"]
@@ -62,8 +57,7 @@ class Probe:
     failures: int = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Container:
+class Container(NamedTuple):
     """`port` is named http. `sidecar` is for init containers that run on beside the others."""
 
     name: str

@@ -3,7 +3,7 @@
 import posixpath
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from wqc import __version__
 from wqc.contract.settings import QueueSettings
@@ -23,8 +23,7 @@ from wqc.model.workflow import Workflow
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,59}")
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(NamedTuple):
     """`origin` is the `.wq` file's name. `manager` is None for a workflow of batches alone.
 
     `ends` are the sources and carriers that have settings.

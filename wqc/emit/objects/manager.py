@@ -1,8 +1,7 @@
 """`manager.yaml`: the generated program, and the Deployment that runs it with its ambassadors."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from wqc.contract.names import MANAGER, object_name
 from wqc.contract.pod import MANAGER_PORT, PROGRAM, SETTINGS_FOLDER
@@ -36,8 +35,7 @@ _PROBES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ManagerFile:
+class ManagerFile(NamedTuple):
     """`metadata` is the Deployment's; the ConfigMap with the program has the same."""
 
     file: str
@@ -87,7 +85,7 @@ def manager_file(
         volumes=volumes.all(),
         raw=(manager.pod,) if manager.pod else (),
     )
-    metadata = replace(of_workflow(workflow, MANAGER), app=object_name(workflow.name))
+    metadata = of_workflow(workflow, MANAGER)._replace(app=object_name(workflow.name))
     return ManagerFile("manager.yaml", metadata, program, pod)
 
 

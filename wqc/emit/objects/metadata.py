@@ -1,13 +1,12 @@
 """Names and labels of what is written, and the list of it all."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from wqc.contract.names import object_name
 from wqc.model.workflow import Workflow
 
 
-@dataclass(frozen=True, slots=True)
-class Metadata:
+class Metadata(NamedTuple):
     """`app`, `component` and `part_of` are the values of the recommended labels (app.kubernetes.io/…).
 
     `instance` is never among them: it is Argo CD's own.
@@ -20,8 +19,7 @@ class Metadata:
     part_of: str
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(NamedTuple):
     """One object that a folder holds. `size` is the bytes of a ConfigMap's data, 0 for other kinds."""
 
     kind: str

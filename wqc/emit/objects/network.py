@@ -1,7 +1,7 @@
 """`network.yaml`: who may connect to what."""
 
 import re
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from wqc.contract.names import object_name
 from wqc.emit.objects.metadata import Metadata, of_node, of_workflow
@@ -14,16 +14,14 @@ _SCHEME_PORTS = {"http": 80, "https": 443, "ssh": 22, "git": 9418, "amqp": 5672,
 _ADDRESS = re.compile(r"(?:([a-z+]+)://)?(?:[^/@]*@)?(?:\[[^]]*\]|[^/:,]*)(?::(\d+))?")
 
 
-@dataclass(frozen=True, slots=True)
-class Ports:
+class Ports(NamedTuple):
     """TCP ports that the manager's pod connects to, and what is there."""
 
     ports: tuple[int, ...]
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class Narrowed:
+class Narrowed(NamedTuple):
     """A queue or batch, as `label` says, whose pods may go to `networks` and to a broker's `ports` alone."""
 
     metadata: Metadata
@@ -33,8 +31,7 @@ class Narrowed:
     ports: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NetworkFile:
+class NetworkFile(NamedTuple):
     """`workers` is None where every queue's pods are narrowed down; `narrowed` hold for all the others."""
 
     file: str
@@ -63,12 +60,12 @@ def network_file(workflow: Workflow, placement: Placement) -> NetworkFile:
     outside = [*placement.inside, *(node for each in placement.ambassadors for node in each.nodes)]
     return NetworkFile(
         file="network.yaml",
-        ingress=replace(of_workflow(workflow, "ingress"), app=app, component="network"),
-        workers=replace(of_workflow(workflow, "workers"), app=app, component="network")
+        ingress=of_workflow(workflow, "ingress")._replace(app=app, component="network"),
+        workers=of_workflow(workflow, "workers")._replace(app=app, component="network")
         if len(narrowed) < len(working)
         else None,
         narrowed=narrowed,
-        manager=replace(of_workflow(workflow, "manager"), app=app, component="network")
+        manager=of_workflow(workflow, "manager")._replace(app=app, component="network")
         if placement.has_manager
         else None,
         api_server=api_server.network if api_server else "",
@@ -89,8 +86,8 @@ def _narrowed(workflow: Workflow, node: Queue | Batch) -> Narrowed:
     networks = egress(node.worker)
     source = workflow.nodes[node.source.node] if isinstance(node, Batch) else None
     return Narrowed(
-        metadata=replace(
-            of_node(workflow, node.name, "network"), name=object_name(workflow.name, node.name, "egress")
+        metadata=of_node(workflow, node.name, "network")._replace(
+            name=object_name(workflow.name, node.name, "egress")
         ),
         label="wqc/queue" if isinstance(node, Queue) else "wqc/batch",
         node=node.name,

@@ -1,15 +1,14 @@
 """Pods, whoever runs in them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from wqc.emit.objects.containers import Container
 from wqc.emit.objects.volumes import Volume
 from wqc.language.values import Raw
 
 
-@dataclass(frozen=True, slots=True)
-class Pod:
+class Pod(NamedTuple):
     """A pod's spec. `deadline` is in seconds, 0 for none.
 
     `keeps_ownership`: a claim's files keep their owner. `raw` are the fields that the file gives itself.
@@ -24,5 +23,5 @@ class Pod:
     init_containers: tuple[Container, ...] = ()
     restart_policy: str = ""
     deadline: int = 0
-    node_selector: Mapping[str, str] = field(default_factory=dict)
+    node_selector: Mapping[str, str] = {}
     raw: tuple[Mapping[str, Raw], ...] = ()

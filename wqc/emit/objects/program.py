@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from typing import NamedTuple
 
 from wqc.contract.expression import Param
 from wqc.emit.encoded import Encoded
@@ -34,8 +35,7 @@ _PARAM = re.compile(r"\bparam\.([A-Za-z_][A-Za-z0-9_.]*)")
 _TAKEN = {*keyword.kwlist, *dir(builtins), "workflow", "l", "o"}
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """`variable = workflow.method(*positional, **keywords)`; without a variable, the call alone."""
 
     variable: Encoded
@@ -44,8 +44,7 @@ class Statement:
     keywords: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(NamedTuple):
     workflow: str
     origin: str
     statements: tuple[Statement, ...]

@@ -1,8 +1,7 @@
 """`queue-NAME.yaml`: the ConfigMap with a queue's settings and the Job of one attempt."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from wqc.contract.settings import QueueSettings
 from wqc.emit.objects.metadata import Metadata, of_node
@@ -13,8 +12,7 @@ from wqc.model.nodes import Queue
 from wqc.model.workflow import Workflow
 
 
-@dataclass(frozen=True, slots=True)
-class QueueFile:
+class QueueFile(NamedTuple):
     """`labels` are the Job's and its pods'; the manager adds the rest."""
 
     file: str

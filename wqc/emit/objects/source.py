@@ -1,8 +1,7 @@
 """`source-NAME.yaml` and `carrier-NAME.yaml`: the settings of what stands at the workflow's ends."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from wqc.emit.objects import settings
 from wqc.emit.objects.metadata import Metadata, of_node
@@ -10,8 +9,7 @@ from wqc.model.nodes import Carrier, Source
 from wqc.model.workflow import Workflow
 
 
-@dataclass(frozen=True, slots=True)
-class EndFile:
+class EndFile(NamedTuple):
     """A source's or a carrier's ConfigMap; its one key is `source.yaml` or `carrier.yaml`."""
 
     file: str

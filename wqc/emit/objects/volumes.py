@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from wqc.language.values import ConfigMap, Pvc, Secret
 
@@ -13,16 +13,14 @@ TMP_SIZE = "1Gi"
 _LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
 
 
-@dataclass(frozen=True, slots=True)
-class Volume:
+class Volume(NamedTuple):
     """`source` is the part of a pod's volume that says what it is: `{"emptyDir": {}}`."""
 
     name: str
     source: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Mount:
+class Mount(NamedTuple):
     volume: str
     path: str
     read_only: bool = False
