@@ -145,18 +145,16 @@ class Coercion:
             bound = scope.bindings.get(value.names[0].text)
             if bound is not None:
                 return self._has_form(bound.value, type, bound.scope)
-        match type:
-            case OneOf(choices):
-                return any(self._has_form(value, choice, scope) for choice in choices)
-            case RangeOf(inner) if not isinstance(value, syntax.Range):
-                return self._has_form(value, inner, scope)
+        if isinstance(type, OneOf):
+            return any(self._has_form(value, choice, scope) for choice in type.choices)
+        if isinstance(type, RangeOf) and not isinstance(value, syntax.Range):
+            return self._has_form(value, type.inner, scope)
         if not isinstance(value, _FORMS[type.__class__]):
             return False
-        match value:
-            case syntax.Number(text) if isinstance(type, Integer):
-                return "." not in text
-            case syntax.Constant(flag) if isinstance(type, Flag):
-                return flag is not None
+        if isinstance(type, Integer) and isinstance(value, syntax.Number):
+            return "." not in value.text
+        if isinstance(type, Flag) and isinstance(value, syntax.Constant):
+            return value.value is not None
         return True
 
     def _wrong(self, value: syntax.Value, type: Type, place: Place) -> Invalid:
