@@ -11,12 +11,11 @@ import yaml
 from cluster.client import Client
 from support.localrun import job_template, queue_files
 from support.store_suite import StoreSuite, manifest, opened
-from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.kubernetes.state import KubernetesStateStore
 from wqc.runtime.stores.kubernetes.store import KubernetesStore
-from wqc.runtime.stores.kubernetes.transport import Transport
+from wqc.runtime.stores.kubernetes.transport import ApiError, Transport
 from wqc.runtime.stores.state import StateStore
-from wqc.runtime.stores.store import Changed, ForeignJob, Gone, JobStore, Refused
+from wqc.runtime.stores.store import Change, Changed, ForeignJob, Gone, JobStore, Refused
 
 NAMESPACE = "stores"
 
@@ -158,7 +157,45 @@ class TestKubernetesStore(StoreSuite):
             world.client.request("DELETE", f"/api/v1/namespaces/{NAMESPACE}/pods", **selected)
             await asyncio.sleep(2)
             async with opened(world) as (_, _, changes):
-                found: list[Job] = [job for job in await changes.listed() if job.job == made.job]
-                assert [(job.phase, job.message) for job in found] == [("succeeded", None)]
+                found = await changes.found(made.job)
+                assert (found.phase, found.message) == ("succeeded", None)
 
         self.run(scenario())
+
+    def test_while_the_pod_of_one_job_cannot_be_asked_for_others_go_on(self, world: ClusterWorld) -> None:
+        class Refusing(Transport):
+            job = ""
+
+            async def ask(self, method: str, path: str, *others: Any, **named: Any) -> bytes:
+                asked = others[0] if others else named.get("query")
+                if self.job and self.job in (asked or {}).get("labelSelector", ""):
+                    raise ApiError(429, "too many requests", 1.0)
+                return await super().ask(method, path, *others, **named)
+
+        class RefusingWorld(ClusterWorld):
+            def open(self) -> JobStore:
+                return KubernetesStore(Refusing(self.client.api), NAMESPACE, "demo", lambda: True)
+
+        async def scenario() -> None:
+            async with opened(world) as (store, owner, changes):
+                await changes.listed()
+                made = await store.create("work", manifest(world.template("[1]"), owner, "unclear"))
+                await changes.job(made.job, "succeeded")
+            selected = {"labelSelector": f"batch.kubernetes.io/job-name={made.job}"}
+            world.client.request("DELETE", f"/api/v1/namespaces/{NAMESPACE}/pods", **selected)
+            await asyncio.sleep(2)
+            Refusing.job = made.job
+            async with opened(RefusingWorld(world.client)) as (store, owner, changes):
+                (listed,) = [job for job in await changes.listed() if job.job == made.job]
+                assert (listed.phase, listed.unclear) == ("active", True)
+                other = await store.create("work", manifest(world.template("[2]"), owner, "meanwhile"))
+                assert (await changes.job(other.job, "succeeded")).message == "[2]"
+                assert not [each for each in changes.seen if _is_of(each, made.job)]
+                Refusing.job = ""
+                assert (await changes.found(made.job)).phase == "succeeded"
+
+        self.run(scenario())
+
+
+def _is_of(change: Change, name: str) -> bool:
+    return isinstance(change, Changed) and change.job.job == name

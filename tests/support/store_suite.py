@@ -82,6 +82,15 @@ class Changes:
         assert isinstance(change, Listed)
         return change.jobs
 
+    async def found(self, name: str) -> Job:
+        """A Job that is listed, once it is clear what became of it."""
+        (job,) = [job for job in await self.listed() if job.job == name]
+        if not job.unclear:
+            return job
+        change = await self.until(lambda each: isinstance(each, Changed) and each.job.job == name)
+        assert isinstance(change, Changed)
+        return change.job
+
     async def close(self) -> None:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
@@ -237,7 +246,7 @@ class StoreSuite:
                 assert await store.data(made) == data
                 await changes.job(made.job, "succeeded")
             async with opened(world) as (store, _, changes):
-                (found,) = [job for job in await changes.listed() if job.job == made.job]
+                found = await changes.found(made.job)
                 assert (found.phase, found.content) == ("succeeded", "apart")
                 assert await store.data(found) == data
                 whole = await store.complete(found, data)

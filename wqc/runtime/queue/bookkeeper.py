@@ -27,8 +27,8 @@ class Bookkeeper:
 
     @property
     def has_judged(self) -> bool:
-        """Nothing waits to be judged."""
-        return not self._changed
+        """Nothing waits to be judged, or to be told what there is to judge."""
+        return not self._changed and not any(each.latest.unclear for each in self._book.at("active"))
 
     def learn(self, change: Listed | Changed | Gone) -> None:
         match change:

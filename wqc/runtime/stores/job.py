@@ -38,6 +38,8 @@ class Job:
     """Why it can't start, or never did: no image, no node, …; "" while nothing is known to be in its way."""
     overdue: float | None = None
     """When its pod should have been gone. It isn't, so the node is lost on which it may still run."""
+    unclear: bool = False
+    """It may be over: what became of it is being asked for."""
     superseded: bool = False
     """Another attempt may start though this one isn't over."""
     finished: float | None = None

@@ -30,6 +30,14 @@ class LargeItems:
                 raise Refused(f"a ConfigMap {name} that isn't this Job's is in the way of its item")
         self._there.add(name)
 
+    def must_ask(self, job: JobObject) -> bool:
+        """`has` has to ask the server."""
+        return is_large(job) and not self._is_listed
+
+    def is_known(self, job: JobObject) -> bool:
+        """As `has`, as far as that is known."""
+        return is_large(job) and job.metadata.name in self._there
+
     async def has(self, job: JobObject) -> bool:
         """Whether the ConfigMap of a Job is there, as far as it should be."""
         if not is_large(job):
@@ -37,7 +45,7 @@ class LargeItems:
         if not self._is_listed:
             self._there |= {each.metadata.name for each in await self._maps.select(LARGE, whole=False)}
             self._is_listed = True
-        return job.metadata.name in self._there
+        return self.is_known(job)
 
     async def data(self, job: str) -> str:
         """Raises also LookupError."""

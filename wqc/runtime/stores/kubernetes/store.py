@@ -4,15 +4,16 @@ import asyncio
 import base64
 import math
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
 
 from wqc.contract.names import (
     ABSENT_LABEL,
     DONE_LABEL,
     FAILED_LABEL,
-    LANE_LABEL,
     LEDGER_LABEL,
     MANAGER,
     QUEUE_LABEL,
@@ -23,20 +24,20 @@ from wqc.contract.names import (
 )
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.kubernetes.announcing import event
+from wqc.runtime.stores.kubernetes.known import Known
 from wqc.runtime.stores.kubernetes.large import LargeItems
+from wqc.runtime.stores.kubernetes.lookups import Lookups
 from wqc.runtime.stores.kubernetes.maps import Maps, refusing
-from wqc.runtime.stores.kubernetes.objects import ConfigMap, JobObject, Jobs, Metadata, Pod, Pods
+from wqc.runtime.stores.kubernetes.objects import ConfigMap, JobObject, Jobs, JobStatus, Metadata, Pod, Pods
 from wqc.runtime.stores.kubernetes.reading import (
     JOB_NAME_LABEL,
-    Ending,
-    ending,
     finished_condition,
     is_held,
     is_large,
     read_job,
 )
 from wqc.runtime.stores.kubernetes.transport import MERGE_PATCH, ApiError, Transport
-from wqc.runtime.stores.kubernetes.warnings import Stalled, Warnings
+from wqc.runtime.stores.kubernetes.warnings import Warnings
 from wqc.runtime.stores.kubernetes.watching import Followed, decoded, follow
 from wqc.runtime.stores.store import (
     AlreadyExists,
@@ -60,7 +61,15 @@ TEMPLATE_KEY = "job.yaml"
 CONFLICTS = 5
 """So often a patch is tried again on a Job that changed meanwhile."""
 
-_Event = list[JobObject] | JobObject | Gone | Unsure | BaseException
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """What was asked about the Job is known, or never will be."""
+
+    job: JobObject
+
+
+_Event = list[JobObject] | JobObject | _Answered | Gone | Unsure | BaseException
 
 
 class KubernetesStore:
@@ -90,15 +99,9 @@ class KubernetesStore:
         self._heirs: dict[str, str] = {}
         """By a queue's former name, its name."""
         self._events: asyncio.Queue[_Event] = asyncio.Queue()
-        self._endings: dict[str, Ending] = {}
-        """The newest pod of each Job, kept until the Job is gone."""
-        self._warnings = Warnings(transport, namespace, patience, self._waiting, self._warned)
-        self._known: dict[str, JobObject | None] | None = None
-        """The Jobs that exist, once they were listed; None for one that is over: its data may be large."""
-        self._made: dict[str, JobObject] | None = None
-        """Jobs created while a listing is under way, which may not show them."""
-        self._creating: set[str] = set()
-        """Jobs whose pods may be heard of before the answer that there is a Job."""
+        self._known = Known()
+        self._lookups = Lookups(self._ask, self._answered, self._ended)
+        self._warnings = Warnings(transport, namespace, patience, self._known.waiting, self._warned)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def files(self, queue: str) -> QueueFiles:
@@ -140,7 +143,7 @@ class KubernetesStore:
 
         told_pods = Followed[Pod](nothing, pods, self._pod, nothing, nothing)
         told_jobs = Followed[JobObject](
-            self._begin_listing, self._listed, self._job, self._job_gone, self._unsure
+            self._known.begin_listing, self._listed, self._job, self._job_gone, self._unsure
         )
         pods_followed = follow(self._transport, self._pods_path, selector, Pods, Pod, told_pods, self._audit)
         self._follow(pods_followed).add_done_callback(lambda _: pods_listed.set())
@@ -154,7 +157,7 @@ class KubernetesStore:
             event = await self._events.get()
             if isinstance(event, BaseException):
                 raise event
-            change = await self._change(event)
+            change = self._change(event)
             if change:
                 yield change
 
@@ -172,18 +175,12 @@ class KubernetesStore:
 
     async def create(self, queue: str, manifest: dict[str, Any], data: str = "") -> Job:
         name = manifest["metadata"]["name"]
-        self._creating.add(name)
-        try:
+        with self._known.creating(name):
             made = await self._create(name, manifest)
-        finally:
-            self._creating.discard(name)
-        if self._known is not None:
-            self._known[name] = made
-        if self._made is not None:
-            self._made[name] = made
+            self._known.created(made)
         if is_large(made):
             await self._large.keep(made, data)
-        return read_job(made, self._endings.get(name), is_large(made))
+        return read_job(made, self._known.ending(name), is_large(made))
 
     async def complete(self, job: Job, data: str) -> Job:
         with refusing():
@@ -191,7 +188,7 @@ class KubernetesStore:
         if found is None or not self._is_ours(found.metadata):
             raise LookupError(f"the Job {job.job} is gone")
         await self._large.keep(found, data)
-        return read_job(found, self._endings.get(job.job), is_apart=True)
+        return read_job(found, self._known.ending(job.job), is_apart=True)
 
     async def data(self, job: Job) -> str:
         return await self._large.data(job.job)
@@ -213,7 +210,7 @@ class KubernetesStore:
         if not self._is_ours(found.metadata) or (found.metadata.labels or {}).get(QUEUE_LABEL) != queue:
             raise ForeignJob(f"there is a Job {job} that this queue didn't make")
         try:
-            return read_job(found, self._endings.get(job), await self._large.has(found))
+            return read_job(found, self._known.ending(job), await self._large.has(found))
         except ValueError:
             raise ForeignJob(f"the Job {job} doesn't say which item it is for") from None
 
@@ -304,6 +301,7 @@ class KubernetesStore:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._lookups.close()
 
     async def _write(
         self,
@@ -329,116 +327,100 @@ class KubernetesStore:
         uids = {reference.uid for reference in metadata.owner_references or ()}
         return any(owner["uid"] in uids for owner in self._owners.values())
 
-    def _begin_listing(self) -> None:
-        self._made = {}
-
     def _listed(self, found: list[JobObject]) -> None:
-        jobs = (self._made or {}) | {
-            each.metadata.name: each for each in found if self._is_ours(each.metadata)
-        }
-        self._made = None
-        self._known = {name: _unless_over(each) for name, each in jobs.items()}
-        kept = jobs.keys() | self._creating
-        self._endings = {name: each for name, each in self._endings.items() if name in kept}
-        self._events.put_nowait(list(jobs.values()))
+        self._events.put_nowait(self._known.listed(each for each in found if self._is_ours(each.metadata)))
 
     def _job(self, found: JobObject) -> None:
         if self._is_ours(found.metadata):
-            if self._known is not None:
-                self._known[found.metadata.name] = _unless_over(found)
+            self._known.changed(found)
             self._events.put_nowait(found)
 
     def _job_gone(self, found: JobObject) -> None:
         if self._is_ours(found.metadata):
             name = found.metadata.name
-            self._endings.pop(name, None)
+            self._known.gone(name)
             self._large.gone(name)
-            if self._known is not None:
-                self._known.pop(name, None)
+            self._lookups.drop(name)
             self._events.put_nowait(Gone(name))
 
     def _unsure(self, reason: str) -> None:
-        self._made = None
+        self._known.doubt()
         self._events.put_nowait(Unsure(reason))
 
     def _pod(self, pod: Pod) -> None:
-        name = (pod.metadata.labels or {}).get(JOB_NAME_LABEL)
-        if not name or not (self._known is None or name in self._known or name in self._creating):
-            return
-        known = self._endings.get(name)
-        new = ending(pod)
-        if known is not None and known.created > new.created:
-            return
-        self._endings[name] = new
-        if self._known is not None and known != new:
-            job = self._known.get(name)
-            if job:
-                self._events.put_nowait(job)
+        job = self._known.pod(pod)
+        if job:
+            self._events.put_nowait(job)
 
-    async def _change(self, event: list[JobObject] | JobObject | Gone | Unsure) -> Change | None:
+    def _warned(self, job: str) -> None:
+        found = self._known.job(job)
+        if found:
+            self._events.put_nowait(found)
+
+    def _answered(self, found: JobObject) -> None:
+        self._events.put_nowait(_Answered(found))
+
+    def _change(self, event: list[JobObject] | JobObject | _Answered | Gone | Unsure) -> Change | None:
         match event:
             case list(found):
-                return Listed(tuple([job for each in found if (job := await self._read(each))]))
+                return Listed(tuple(job for each in found if (job := self._told(each))))
             case JobObject():
-                job = await self._read(event)
-                return Changed(job) if job else None
+                if self._is_open(event):
+                    self._lookups.begin(event)
+                    return None
+                self._lookups.drop(event.metadata.name)
+                return self._changed(event)
+            case _Answered(found):
+                return self._changed(found)
             case _:
                 return event
 
-    async def _read(self, found: JobObject) -> Job | None:
+    def _changed(self, found: JobObject) -> Change | None:
+        job = self._read(found)
+        return Changed(job) if job else None
+
+    def _told(self, found: JobObject) -> Job | None:
+        """What became of it can't be told yet if that has to be asked for."""
+        if not self._is_open(found):
+            return self._read(found)
+        self._lookups.begin(found)
+        job = self._read(msgspec.structs.replace(found, status=JobStatus()))
+        return replace(job, unclear=True) if job else None
+
+    def _is_open(self, found: JobObject) -> bool:
+        """What became of it has to be asked for."""
+        return self._lacks_pod(found) or self._large.must_ask(found)
+
+    def _lacks_pod(self, found: JobObject) -> bool:
+        """A Job can be over before the watch shows its pod's end; is there still a pod?"""
+        done = DONE_LABEL in (found.metadata.labels or {})
+        if not finished_condition(found) or done or is_held(found):
+            return False
+        known = self._known.ending(found.metadata.name)
+        return known is None or known.exit_code is None
+
+    async def _ask(self, found: JobObject) -> None:
+        """Raises Refused."""
+        if self._lacks_pod(found):
+            asked = {"labelSelector": f"{JOB_NAME_LABEL}={found.metadata.name}"}
+            with refusing():
+                pods = decoded(await self._transport.ask("GET", self._pods_path, asked), Pods)
+            for pod in pods.items:
+                self._pod(pod)
+        await self._large.has(found)
+
+    def _read(self, found: JobObject) -> Job | None:
         """None for one that isn't the manager's, though it claims to belong to a queue."""
         name = found.metadata.name
-        done = DONE_LABEL in (found.metadata.labels or {})
-        known = self._endings.get(name)
-        has_pod = bool(finished_condition(found)) and not (done or is_held(found))
-        if has_pod and (known is None or known.exit_code is None):
-            await self._ask_for_pods(name)
-        is_apart = await self._has_item(found)
+        known = self._known.ending(name)
         try:
-            job = read_job(found, self._endings.get(name), is_apart)
+            job = read_job(found, known, self._large.is_known(found))
         except ValueError:
             return None
         hindrance = job.hindrance
         if job.phase == "active" and not (known and known.started):
             hindrance = hindrance or self._warnings.of(name, known.pod if known else "")
         return replace(job, queue=self._heirs.get(job.queue, job.queue), hindrance=hindrance)
-
-    async def _has_item(self, found: JobObject) -> bool:
-        """Of a Job whose item is apart from it: whether that is there."""
-        pause = 1.0
-        while True:
-            try:
-                return await self._large.has(found)
-            except Refused as refused:
-                await asyncio.sleep(refused.retry_after or pause)
-                pause = min(pause * 2, 30.0)
-
-    def _waiting(self) -> Iterator[Stalled]:
-        """Jobs of which no container has started, though one should have."""
-        for name, found in (self._known or {}).items():
-            last = self._endings.get(name)
-            if found and not (found.spec.suspend or (last and last.started)):
-                labels = found.metadata.labels or {}
-                lane = (labels.get(QUEUE_LABEL, ""), labels.get(LANE_LABEL, ""))
-                yield Stalled(name, last.pod if last else "", lane)
-
-    def _warned(self, job: str) -> None:
-        found = (self._known or {}).get(job)
-        if found:
-            self._events.put_nowait(found)
-
-    async def _ask_for_pods(self, job: str) -> None:
-        """A Job can be over before the watch shows its pod's end; is there still a pod?"""
-        asked = {"labelSelector": f"{JOB_NAME_LABEL}={job}"}
-        pause = 1.0
-        while True:
-            try:
-                for pod in decoded(await self._transport.ask("GET", self._pods_path, asked), Pods).items:
-                    self._pod(pod)
-                return
-            except ApiError as error:
-                await asyncio.sleep(error.retry_after or pause)
-                pause = min(pause * 2, 30.0)
 
     async def _get(self, job: str) -> JobObject | None:
         try:
@@ -453,7 +435,3 @@ def _owner(found: ConfigMap) -> dict[str, Any]:
     """The reference by which Jobs and ConfigMaps belong to it."""
     name, uid = found.metadata.name, found.metadata.uid
     return {"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": uid, "controller": True}
-
-
-def _unless_over(found: JobObject) -> JobObject | None:
-    return None if finished_condition(found) or is_held(found) else found
