@@ -1,5 +1,6 @@
 """How long the manager waits for what; tests shorten all of it. Seconds."""
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -17,7 +18,9 @@ class Periods:
     listing: float = 5.0
     """Between two listings of a source."""
     retry_listing: float = 1.0
-    """After a listing that failed; doubled up to backoff_limit."""
+    """After a listing that failed; doubled up to listing_limit."""
+    listing_limit: float = 60.0
+    """A source that was away for long isn't waited for much longer once it is back."""
     refused: float = 1.0
     """After a Job was refused without word when to ask again; doubled up to refused_limit."""
     refused_limit: float = 30.0
@@ -61,6 +64,12 @@ class Periods:
     forget: float = 7 * 86400.0
     """How long no source may have listed a finished item before it is forgotten."""
 
+    def until_listing(self, failures: int) -> float:
+        """From one listing of a source to the next, after so many in a row that failed."""
+        if not failures:
+            return self.listing
+        return min(self.doubled(self.retry_listing, failures), self.listing_limit)
+
     def backoff_after(self, failures: int) -> float:
         return self.doubled(self.backoff, failures)
 
@@ -70,12 +79,24 @@ class Periods:
 
 
 def periods_from(environment: Mapping[str, str] = os.environ, usual: Periods | None = None) -> Periods:
-    """`WQC_PERIODS="backoff=0.1 flush=0.5"`. Raises ValueError for a name or value that can't be."""
+    """`WQC_PERIODS="backoff=0.1 flush=0.5"`. Raises ValueError for a name or value that can't be, and says
+    which.
+    """
     known = {field.name for field in fields(Periods)}
     changes: dict[str, float] = {}
     for setting in environment.get(VARIABLE, "").split():
         name, _, value = setting.partition("=")
         if name not in known:
             raise ValueError(f"{VARIABLE}: {name} is no period; there are {', '.join(sorted(known))}")
-        changes[name] = float(value)
+        changes[name] = _seconds(name, value)
     return replace(usual or Periods(), **changes)
+
+
+def _seconds(name: str, value: str) -> float:
+    try:
+        seconds = float(value)
+    except ValueError:
+        seconds = math.nan
+    if not (math.isfinite(seconds) and seconds >= 0):
+        raise ValueError(f"{VARIABLE}: {name}={value}: a number of seconds, 0 or more, is needed")
+    return seconds

@@ -121,9 +121,7 @@ class Feed:
     async def run(self) -> None:
         while True:
             await self.round()
-            pause = self._periods.listing
-            if self._failure:
-                pause = self._periods.doubled(self._periods.retry_listing, self._failures)
+            pause = self._periods.until_listing(self._failures)
             await until_set(self._refill, pause)
             if self._refill.is_set():
                 await asyncio.sleep(min(SOON, pause))
