@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -30,19 +31,38 @@ from wqc.runtime.stores.kubernetes.lease import Lease, LeaseLost
 from wqc.runtime.stores.kubernetes.state import KubernetesStateStore
 from wqc.runtime.stores.kubernetes.store import KubernetesStore
 
+_WRONG = (NoCluster, LookupError, ValueError, SourceError)
+"""It is wrongly configured."""
+_ANEW = (LeaseLost, OwnerGone)
+"""It has to start anew."""
+
 
 def run_in_cluster(workflow: Workflow) -> int:
     """The exit code: 0 when told to stop, 1 if it has to start anew, 2 if it is wrongly configured."""
     log_as_json()
     try:
         asyncio.run(_run(workflow))
-    except (NoCluster, LookupError, ValueError, SourceError) as error:
-        log(logging.ERROR, str(error), workflow=workflow.name)
-        return 2
-    except (LeaseLost, OwnerGone) as error:
-        log(logging.ERROR, str(error), workflow=workflow.name)
-        return 1
+    except (*_WRONG, *_ANEW, ExceptionGroup) as error:
+        return ended_by(error, workflow.name)
     return 0
+
+
+def ended_by(error: Exception, workflow: str) -> int:
+    """The exit code; each cause is told. Raises `error` if that has a cause which is nobody's but ours."""
+    causes = list(_causes(error))
+    if not all(isinstance(cause, (*_WRONG, *_ANEW)) for cause in causes):
+        raise error
+    for cause in causes:
+        log(logging.ERROR, str(cause), workflow=workflow)
+    return 1 if any(isinstance(cause, _ANEW) for cause in causes) else 2
+
+
+def _causes(error: Exception) -> Iterator[Exception]:
+    if isinstance(error, ExceptionGroup):
+        for each in error.exceptions:
+            yield from _causes(each)
+    else:
+        yield error
 
 
 async def _run(workflow: Workflow) -> None:
