@@ -1,7 +1,7 @@
 """Pause, retry and discard: what people ask is done once, wherever the manager crashes meanwhile."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -42,14 +42,16 @@ class Crashing(LocalStateStore):
 
 
 @asynccontextmanager
-async def running(folder: Path, state: LocalStateStore | None = None) -> AsyncIterator[Manager]:
+async def running(
+    folder: Path, state: LocalStateStore | None = None, items: Sequence[str] = ("a", "b", "c")
+) -> AsyncIterator[Manager]:
     """A queue that fails while `broken` is there, and notes each item that gets through."""
     workflow = Workflow("asked")
     workflow.queue("work", workflow.source("names"))
     script = FAILS.format(broken=folder / "broken", out=folder / "out")
     files = {"work": queue_files("work", script, retries=1)}
     store = LocalStore(folder, files)
-    sources = {Port("names"): ItemsSource(["a", "b", "c"])}
+    sources = {Port("names"): ItemsSource(list(items))}
     manager = Manager(workflow, store, state or LocalStateStore(folder), sources, QUICK)
     run = asyncio.create_task(manager.run())
     try:
@@ -110,6 +112,25 @@ def test_failed_items_are_tried_again_in_a_new_round(tmp_path: Path) -> None:
             assert (await answer(tmp_path, key)).count == 3
             assert manager.status().queues[0].done == 3
         assert sorted((tmp_path / "out").read_text().split()) == ['"a"', '"b"', '"c"']
+
+    asyncio.run(scenario())
+
+
+def test_an_item_is_called_by_its_name_or_by_what_people_see_of_it(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        (tmp_path / "broken").touch()
+        names = ["a\x00b", "c\nd", "c\\nd", "e\x1b[31m"]
+        async with running(tmp_path, items=names) as manager:
+            await settled(manager, tmp_path, failed=4)
+            # "c\\nd" is the name of one item, and what is seen of another
+            key = await ask(tmp_path, "discard", ("a\\x00b", "c\\nd", "e\x1b[31m", "e\\x1b[32m"))
+            await settled(manager, tmp_path, failed=1)
+            asked = await answer(tmp_path, key)
+            assert (asked.count, asked.missing) == (3, ("e\\x1b[32m",))
+            (held,) = manager.status().queues[0].failures
+            assert held.item == "c\nd"
+            await ask(tmp_path, "discard", ("c\\nd",))
+            await settled(manager, tmp_path, failed=0)
 
     asyncio.run(scenario())
 

@@ -85,7 +85,7 @@ async def _ask(found: Place, name: str, items: tuple[str, ...] | None, action: "
     if count or not request.missing:
         print(f"{queue}: {_items(count)} {done}" if count else f"{queue}: no item failed")
     for item in request.missing:
-        from wqc.cli.livetable import one_line
+        from wqc.runtime.text import one_line
 
         print(f"{queue}: no failed item is called {one_line(item)}", file=sys.stderr)
     return Status.FINDINGS if request.missing else Status.CLEAN

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from wqc.runtime.manager.status import CarrierStatus, Failure, QueueStatus, Status
+from wqc.runtime.text import one_line
 
 _COLUMNS = ("queue", "waiting", "running", "done", "failed", "rate", "time left")
 
@@ -40,11 +41,6 @@ def failed(status: Status) -> list[tuple[str, Failure]]:
     """The queue or pattern node, and an item that failed there and is held."""
     queues = [(queue.queue, each) for queue in status.queues for each in queue.failures]
     return queues + [(node.node, each) for node in status.nodes for each in node.failures]
-
-
-def one_line(text: str) -> str:
-    """Printable, whatever an item is called."""
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
 def _row(queue: QueueStatus) -> tuple[str, ...]:

@@ -6,9 +6,10 @@ import time
 from collections.abc import Iterator
 from typing import TextIO
 
-from wqc.cli.livetable import one_line, table
+from wqc.cli.livetable import table
 from wqc.runtime.logs import LOGGER
 from wqc.runtime.manager.status import Status
+from wqc.runtime.text import one_line
 
 QUIET = 10.0
 """Seconds between two lines about a queue or carrier where there is no terminal."""

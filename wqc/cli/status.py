@@ -98,7 +98,8 @@ def as_text(shown: list[Shown], now: float) -> list[str]:
 
 
 def _text(shown: Shown, now: float) -> list[str]:
-    from wqc.cli.livetable import duration, failed, one_line, table
+    from wqc.cli.livetable import duration, failed, table
+    from wqc.runtime.text import one_line
 
     if shown.report is None:
         return [f"{shown.workflow}: its manager never ran"]

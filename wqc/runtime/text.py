@@ -89,3 +89,8 @@ def _is_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def one_line(text: str) -> str:
+    """Printable, whatever an item is called."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)

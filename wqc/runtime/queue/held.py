@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from wqc.runtime.manager.status import NAME_SHOWN, Failure
 from wqc.runtime.queue.book import Attempts, Book, Stage
 from wqc.runtime.queue.ledger import Ledger
+from wqc.runtime.text import one_line
 
 MESSAGE_SHOWN = 400
 """Characters of a failed worker's message."""
@@ -25,10 +26,19 @@ class Held:
         """By request that isn't done, the Jobs whose items were tried again; a crash may repeat that."""
 
     def find(self, items: Collection[str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The Jobs that hold these items (None: all), and the items that aren't held."""
-        dead = [each.latest for each in self._book.at("dead") if items is None or each.latest.name in items]
+        """The Jobs that hold these items (None: all), and the items that aren't held.
+
+        An item is called by its name, or if none has that, by what people see of one.
+        """
+        dead = [each.latest for each in self._book.at("dead")]
+        if items is None:
+            return tuple(job.job for job in dead), ()
         names = {job.name for job in dead}
-        return tuple(job.job for job in dead), tuple(item for item in items or () if item not in names)
+        wanted = set(items) - names
+        seen = {job.name: one_line(job.name) for job in dead}
+        found = [job for job in dead if job.name in items or seen[job.name] in wanted]
+        met = {each for job in found for each in (job.name, seen[job.name])}
+        return tuple(job.job for job in found), tuple(item for item in items if item not in met)
 
     def retry(self, request: str, jobs: Collection[str]) -> int:
         """Try the items of these Jobs again, once a request; for how many the Job must still be there."""
