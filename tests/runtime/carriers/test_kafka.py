@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 import yaml
+from confluent_kafka import KafkaError
 
 from support.ambassador import Ambassador, ambassador
 from support.kafka import PASSWORD, USER, Kafka
 from wqc.contract.settings import CarrierSettings
 from wqc.runtime.carriers.carrier import Carrier, NotAccepted
 from wqc.runtime.carriers.http import HttpCarrier
+from wqc.runtime.carriers.kafka import KafkaCarrier
 from wqc.runtime.carriers.opening import open_carrier
 from wqc.runtime.periods import Periods
 from wqc.runtime.sources.source import SourceError
@@ -120,6 +122,33 @@ def test_what_is_too_large_for_the_topic_is_said_and_holds_up_nothing_else(kafka
         await carrier.publish("a", "", data)
         await carrier.close()
         assert [len(body or b"") for _, body in kafka.messages("wide")] == [len(data)]
+
+    run(work)
+
+
+def test_what_the_topic_does_not_allow_is_said_and_holds_up_nothing_else(kafka: Kafka) -> None:
+    kafka.create("compacted", cleanup_policy="compact")
+    kafka.create("punctual", message_timestamp_before_max_ms="1")
+
+    async def work() -> None:
+        carrier = opened(kafka, "compacted")
+        assert isinstance(carrier, KafkaCarrier)
+        await carrier.publish("first", "", "0")
+        names = [f"n{number}" for number in range(20)]
+        publishing = asyncio.gather(*(carrier.publish(name, "", "1") for name in names))
+        await asyncio.sleep(0)
+        # sent together with them, and refused: it has no key
+        poison: list[KafkaError] = []
+        assert carrier._client
+        carrier._client._producer.produce("compacted", b"", on_delivery=lambda error, _: poison.append(error))
+        await publishing
+        assert [error.code() for error in poison] == [KafkaError.INVALID_RECORD]
+        assert len(kafka.messages("compacted")) == 21
+        await carrier.close()
+        carrier = opened(kafka, "punctual")
+        with pytest.raises(NotAccepted, match=f"{kafka.brokers} refuses it: .*[Tt]imestamp"):
+            await carrier.publish("late", "", "1")
+        await carrier.close()
 
     run(work)
 

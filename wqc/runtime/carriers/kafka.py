@@ -23,6 +23,10 @@ LARGEST = 64 * 1024 * 1024
 WAITING = 32 * 1024
 """Kibibytes of messages that wait for the brokers' answer."""
 _TOO_LARGE = (KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE)
+_REFUSED = (*_TOO_LARGE, KafkaError.INVALID_RECORD, KafkaError.INVALID_TIMESTAMP)
+"""The brokers will never take that message."""
+_IN_ONE = (*_REFUSED, KafkaError._INVALID_DIFFERENT_RECORD)
+"""Or another one that was sent together with it."""
 _NO_TOPIC = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION)
 
 
@@ -130,7 +134,7 @@ class _Client:
     async def publish(self, topic: str, name: str, version: str, text: str) -> None:
         """Raises SourceError, NotAccepted."""
         problem = await self._send(self._producer, topic, name, version, text)
-        if problem and problem.code() in _TOO_LARGE:
+        if problem and problem.code() in _IN_ONE:
             if self._alone is None:
                 self._alone = Producer({**self._sending, "batch.num.messages": 1})
             problem = await self._send(self._alone, topic, name, version, text)
@@ -192,6 +196,8 @@ class _Client:
             return NotAccepted(
                 f"{self._connection.brokers} finds it too large: see the topic's max.message.bytes"
             )
+        if error.code() in _REFUSED:
+            return NotAccepted(f"{self._connection.brokers} refuses it: {error.str()}")
         # the topic is gone, or another one has its name: looked at anew
         self.is_broken = self.is_broken or error.code() in _NO_TOPIC or error.fatal()
         return SourceError(self._words(error))
