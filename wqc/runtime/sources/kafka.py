@@ -126,10 +126,7 @@ class KafkaBroker:
     async def close(self) -> None:
         if topic := self._topic:
             self._commit(topic)
-            with contextlib.suppress(TimeoutError):
-                # without an answer, what is done is read again and known
-                async with asyncio.timeout(self._patience):
-                    await in_thread(topic.close)
+            await self._hang_up(topic)
 
     # --- the brokers ---
 
@@ -138,16 +135,22 @@ class KafkaBroker:
         config = self._connection.config()
         if self._topic is None or self._topic.config != config:
             if self._topic:
-                await in_thread(self._topic.close)
+                await self._hang_up(self._topic)
             reading = self._reading
             self._topic = Topic(reading.topic, self._connection, config, reading.group, self._patience)
             self._read_on(self._topic)
         return self._topic
 
+    async def _hang_up(self, topic: Topic) -> None:
+        with contextlib.suppress(TimeoutError):
+            # without an answer, what is done is read again and known
+            async with asyncio.timeout(self._patience):
+                await in_thread(topic.close)
+
     async def _made_anew(self) -> Topic:
         """Another topic has the name; what is held of the old one is nowhere else any more."""
         assert self._topic
-        await in_thread(self._topic.close)
+        await self._hang_up(self._topic)
         self._topic = None
         self._partitions.clear()
         lost = f"the topic {self._reading.topic} was deleted and made anew"
