@@ -1,93 +1,78 @@
 """The types that attributes have in the schema table."""
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """A string. `pattern` must match all of it; `what` says in words what the pattern asks for."""
 
     pattern: str = ""
     what: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptText:
+class ScriptText(NamedTuple):
     """A script or a string."""
 
 
-@dataclass(frozen=True, slots=True)
-class Integer:
+class Integer(NamedTuple):
     low: int = 0
     high: int = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Fraction:
+class Fraction(NamedTuple):
     """A decimal number."""
 
     low: float = 0.0
     high: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(NamedTuple):
     """`true` or `false`."""
 
 
-@dataclass(frozen=True, slots=True)
-class DurationType:
+class DurationType(NamedTuple):
     """A measure in `us ms s m h d`, above zero."""
 
 
-@dataclass(frozen=True, slots=True)
-class CpuType:
+class CpuType(NamedTuple):
     """A number of cores, or a measure in `m`."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryType:
+class MemoryType(NamedTuple):
     """A measure in `k M G T Ki Mi Gi Ti`."""
 
 
-@dataclass(frozen=True, slots=True)
-class RangeOf:
+class RangeOf(NamedTuple):
     """`low..high` or one value for both."""
 
     inner: "Integer | CpuType | MemoryType"
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """One of a few bare words."""
 
     options: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceTo:
+class ReferenceTo(NamedTuple):
     """A name declared elsewhere: a `stream` (a node, an output or member of one), a `worker` or a `shard`."""
 
     what: Literal["stream", "worker", "shard"]
 
 
-@dataclass(frozen=True, slots=True)
-class CallOf:
+class CallOf(NamedTuple):
     """A call of one of these functions (`FUNCTIONS` in the schema), and parameters that it needs."""
 
     functions: tuple[str, ...]
     needs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ListOf:
+class ListOf(NamedTuple):
     inner: "Type"
     least: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class MapOf:
+class MapOf(NamedTuple):
     """`keys` is a pattern for the keys, `what` says it in words; without a pattern keys are names."""
 
     inner: "Type"
@@ -96,27 +81,23 @@ class MapOf:
     least: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Struct:
+class Struct(NamedTuple):
     """A map with fixed keys."""
 
     fields: "tuple[Attribute, ...]"
 
 
-@dataclass(frozen=True, slots=True)
-class Cel:
+class Cel(NamedTuple):
     """A CEL expression; `result` is the type that it must have."""
 
     result: Literal["bool", "any"]
 
 
-@dataclass(frozen=True, slots=True)
-class Data:
+class Data(NamedTuple):
     """Literal data: strings, numbers, true, false, null, lists and maps of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class OneOf:
+class OneOf(NamedTuple):
     """The first of these that fits the value's form."""
 
     choices: "tuple[Type, ...]"
@@ -144,8 +125,7 @@ Type = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
+class Attribute(NamedTuple):
     """A row of the table. `default`, in `.wq` form, is what an absent attribute means; people are shown
     it.
     """
@@ -157,8 +137,7 @@ class Attribute:
     required: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(NamedTuple):
     """A callable value such as `pvc("media", read_only = true)`."""
 
     name: str
@@ -167,8 +146,7 @@ class Function:
     doc: str
 
 
-@dataclass(frozen=True, slots=True)
-class BlockType:
+class BlockType(NamedTuple):
     """What a block, or one kind of it, is and takes.
 
     `named`: whether it has a name. `kinds`: the words that may stand after its colon. `outputs`: what can
