@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from support.batch_pod import wait
 from support.command import Ran, wqc
 from support.kafka import kafka_server
 from support.rabbitmq_server import rabbitmq_server
@@ -47,7 +48,7 @@ def test_coarse(tmp_path: Path) -> None:
         ran = run("coarse", tmp_path, changes, *PYTHON, RABBITMQ_URL=rabbit.url)
         assert ran.status == 0, ran.err
         assert ran.out.splitlines()[-1] == "printing: 0 waiting, 0 running, 5 done, 0 failed"
-        assert rabbit.left("job1") == 0
+        wait("nothing is left", lambda: rabbit.left("job1") == 0)
     assert printed(tmp_path) == sorted(f"Processing {word}" for word in WORDS)
 
 

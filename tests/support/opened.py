@@ -29,7 +29,7 @@ async def opened(
 async def listed(
     source: HoldingSource,
     holds: Callable[[Listing], object] = lambda listing: listing.versions,
-    timeout: float = 90.0,
+    timeout: float = 180.0,
 ) -> Listing:
     """The first listing of which that holds, whatever is in its way before."""
     until = time.monotonic() + timeout

@@ -90,11 +90,11 @@ def at_level(finding: Finding, level: Level) -> Finding:
 
 def sample_files(sample: str) -> dict[str, str]:
     """The files of a sample by name, the workflow's first, which is named `""`."""
-    files, name = {"": ""}, ""
+    files: dict[str, list[str]] = {"": []}
+    lines = files[""]
     for line in sample.splitlines(keepends=True):
         if line.startswith("#: "):
-            name = line.removeprefix("#: ").strip()
-            files[name] = ""
+            lines = files[line.removeprefix("#: ").strip()] = []
         else:
-            files[name] += line
-    return files
+            lines.append(line)
+    return {name: "".join(lines) for name, lines in files.items()}
