@@ -114,6 +114,29 @@ def test_failed_items_are_named_and_the_exit_code_says_so(tmp_path: Path) -> Non
     assert "sizes: 0 waiting, 0 running, 1 done, 1 failed\n" in ran.out
 
 
+@pytest.mark.parametrize(
+    ("attribute", "why"),
+    [
+        ("paused = true", "second: items left: 3; paused in the workflow's file"),
+        (
+            "retries = 0, failed_limit = 1, parallelism = 1",
+            "second: items left: 2; 1 items failed, and failed_limit is 1",
+        ),
+    ],
+)
+def test_what_waits_for_a_person_ends_the_run(tmp_path: Path, attribute: str, why: str) -> None:
+    """The first queue is worked off all the same."""
+    log = tmp_path / "log"
+    text = CHAIN % ('"a", "b", "c"', log, tmp_path / "no" / "folder")
+    first, second = text.rsplit("queue second", 1)
+    second = second.replace("parallelism = 3", attribute)
+    written(tmp_path, f"{first}queue second{second}")
+    ran = wqc("run", "w.wq", "--until-empty", folder=tmp_path, WQC_PERIODS=PERIODS)
+    assert ran.status == 1, ran.err
+    assert ran.err.splitlines()[-1] == why
+    assert len(log.read_text().splitlines()) == 3
+
+
 def test_an_item_that_nobody_can_take_is_no_success(tmp_path: Path) -> None:
     log = tmp_path / "log"
     written(tmp_path, CHAIN % ('"a"', log, log))

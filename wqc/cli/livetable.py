@@ -37,6 +37,15 @@ def failures(status: Status) -> list[str]:
     ]
 
 
+def left(status: Status) -> list[str]:
+    """A line for each queue whose items nobody works on until a person does something."""
+    return [
+        f"{each.queue}: items left: {each.waiting}; {one_line(each.blocked)}"
+        for each in status.queues
+        if status.stalled and each.waiting and each.blocked
+    ]
+
+
 def failed(status: Status) -> list[tuple[str, Failure]]:
     """The queue or pattern node, and an item that failed there and is held."""
     queues = [(queue.queue, each) for queue in status.queues for each in queue.failures]

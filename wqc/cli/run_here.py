@@ -6,10 +6,11 @@ import sys
 from pathlib import Path
 
 from wqc.cli.ending import Status, Trouble
-from wqc.cli.livetable import failures
+from wqc.cli.livetable import failures, left
 from wqc.cli.locally import Local
 from wqc.cli.screen import Screen
 from wqc.runtime.manager.manager import Manager
+from wqc.runtime.manager.status import Status as Workflow
 from wqc.runtime.periods import Periods
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import InUse, LocalStore
@@ -37,7 +38,7 @@ async def run_here(local: Local, state: Path, periods: Periods, until_empty: boo
     running = asyncio.create_task(manager.run())
     stop = _Stop(running, store)
     try:
-        while not (stop.asked or (until_empty and manager.status().idle)):
+        while not (stop.asked or (until_empty and _is_over(manager.status()))):
             await asyncio.wait((running,), timeout=REFRESH)
             if running.done() and not stop.asked:
                 running.result()
@@ -45,10 +46,10 @@ async def run_here(local: Local, state: Path, periods: Periods, until_empty: boo
         if stop.asked:
             return STOPS[stop.asked]
         screen.show(manager.status(), last=True)
-        failed = failures(manager.status())
-        for line in failed:
+        found = [*failures(manager.status()), *left(manager.status())]
+        for line in found:
             print(line, file=sys.stderr)
-        return Status.FINDINGS if failed else Status.CLEAN
+        return Status.FINDINGS if found else Status.CLEAN
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
@@ -59,6 +60,10 @@ async def run_here(local: Local, state: Path, periods: Periods, until_empty: boo
             await carrier.close()
         if stop.asked:
             print("stopped; the next run goes on from here", file=sys.stderr)
+
+
+def _is_over(status: Workflow) -> bool:
+    return status.idle or status.stalled
 
 
 class _Stop:

@@ -118,6 +118,12 @@ class Feed:
             self._listed is not None and not waits and all(each.is_stuck for each in self._origins.values())
         )
 
+    @property
+    def rests(self) -> bool:
+        """The last listing was good, and where its items go is known; they may wait there."""
+        waits = self._failure or (self._settling and not self._origins) or self._unrouted or self._finished
+        return self._listed is not None and not waits
+
     async def run(self) -> None:
         while True:
             await self.round()

@@ -150,6 +150,17 @@ class Manager:
         return str((await self._store.files(name)).owner["uid"])
 
     def status(self) -> Status:
+        listed = len(self._feeds) == len(self._sources)
+        idle = (
+            listed
+            and all(feed.settled for feed in self._feeds)
+            and all(station.idle for station in self._stations.values())
+        )
+        rests = (
+            listed
+            and all(feed.rests for feed in self._feeds)
+            and all(station.rests for station in self._stations.values())
+        )
         return Status(
             tuple(map(self._source_status, self._feeds)),
             tuple(
@@ -157,9 +168,8 @@ class Manager:
                 for name, queue in self._queues.items()
             ),
             tuple(holder.status() for holder in self._holders.values()),
-            idle=len(self._feeds) == len(self._sources)
-            and all(feed.settled for feed in self._feeds)
-            and all(station.idle for station in self._stations.values()),
+            idle=idle,
+            stalled=rests and not idle,
             carriers=tuple(publisher.status() for publisher in self._publishers.values()),
         )
 

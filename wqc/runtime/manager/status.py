@@ -108,6 +108,8 @@ class Status:
     nodes: tuple[NodeStatus, ...]
     idle: bool
     """All that the sources list is worked off, but for what failed."""
+    stalled: bool = False
+    """It isn't, and nothing goes on until a person does something."""
     carriers: tuple[CarrierStatus, ...] = ()
 
 

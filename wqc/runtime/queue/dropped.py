@@ -72,6 +72,11 @@ class Dropped:
         return self._loaded and not self._waiting
 
     @property
+    def rests(self) -> bool:
+        """It does nothing by itself."""
+        return self.idle
+
+    @property
     def refusal(self) -> str:
         """Why what nobody gets can't be recorded, for people; "" if it can."""
         reason = self._recorder.pause.reason

@@ -135,6 +135,12 @@ class Holder:
         return self.has_judged and not (unfinished or self._book.hands_on() or self._waiting)
 
     @property
+    def rests(self) -> bool:
+        """It does nothing by itself: it is idle, or holds all that it can."""
+        unfinished = self._book.count("active", "retry", "recording", "finishing")
+        return self.idle or (self.has_judged and not unfinished and (not self._waiting or bool(self.full)))
+
+    @property
     def full(self) -> str:
         """Why nothing more may come, for people."""
         is_full = self._book.count("dead") >= FAILED_LIMIT

@@ -96,6 +96,11 @@ class Publisher:
     def idle(self) -> bool:
         return self._loaded and not self._waiting and self._ledger.due() is None
 
+    @property
+    def rests(self) -> bool:
+        """It does nothing by itself."""
+        return self.idle
+
     def status(self) -> CarrierStatus:
         if self._loaded:
             self._rate.observe(time.monotonic(), len(self._ledger))

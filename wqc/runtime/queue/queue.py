@@ -189,6 +189,12 @@ class Queue:
         unfinished = self._book.count("active", "stray", "retry", "recording", "finishing")
         return self.has_judged and not (unfinished or self._book.hands_on() or self._starter.waiting)
 
+    @property
+    def rests(self) -> bool:
+        """It does nothing by itself: it is idle, or may start nothing, and nothing of it runs."""
+        unfinished = self._book.count("active", "stray", "recording", "finishing")
+        return self.idle or (self.has_judged and not unfinished and bool(self._blocked()))
+
     def status(self) -> QueueStatus:
         dead = self._book.at("dead")
         if self.knows:
