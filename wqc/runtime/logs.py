@@ -21,6 +21,8 @@ class JsonLines(logging.Formatter):
             "level": record.levelname.lower(),
             "text": record.getMessage(),
         }
+        if record.name != LOGGER.name:
+            line["logger"] = record.name
         line |= getattr(record, "facts", {})
         if record.exc_info:
             line["error"] = self.formatException(record.exc_info)
@@ -28,8 +30,11 @@ class JsonLines(logging.Formatter):
 
 
 def log_as_json() -> None:
+    """What libraries warn of as well."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    LOGGER.handlers = [handler]
+    for logger in (LOGGER, logging.getLogger()):
+        logger.handlers = [handler]
     LOGGER.setLevel(logging.INFO)
     LOGGER.propagate = False
+    logging.captureWarnings(True)

@@ -92,6 +92,7 @@ def test_an_outage_in_the_middle_of_a_batch(
     wait("nothing is left", lambda: queue.left() == 0)
     for each in workers:
         assert each.wrapper.poll() is None, each.said()
+        assert each.log()  # nothing but JSON
         assert any(text in each.said() for text in ("can't be reached", "gives no answer")), each.said()
 
 
@@ -107,4 +108,7 @@ def test_an_idle_pod_outlives_a_connection_without_a_sign_of_life(
     server.hang(20)
     queue.put("apple")
     assert idle.exit_code() == 0, idle.said()
+    said = [line["text"] for line in idle.log()]
+    assert set(said[:-1]) == {"no message can be taken"}
+    assert said[-1] == "the broker can be reached again"
     assert journal.words() == ["apple"]

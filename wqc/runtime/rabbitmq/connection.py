@@ -1,6 +1,7 @@
 """How RabbitMQ is reached, and its client's errors in words."""
 
 import asyncio
+import logging
 import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 HEARTBEAT = 20
 """Seconds without a sign of life after which either side gives up, unless the address says otherwise."""
+# what they log they raise as well, and whoever calls them says it once
+for _client in ("aio_pika", "aiormq"):
+    logging.getLogger(_client).setLevel(logging.CRITICAL)
+
 CLOSING = 2.0
 """Seconds that a connection may take to be closed."""
 
