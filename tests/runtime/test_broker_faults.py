@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -13,8 +14,9 @@ from typing import Any
 import aio_pika
 import pytest
 
+from support.cable import cable
 from support.filled import ITEMS, Filled, kafka, rabbitmq, redis_list, redis_stream
-from support.localrun import QUICK, jobs, queue_files, until_idle
+from support.localrun import QUICK, jobs, queue_files, recorded, until_idle
 from support.opened import opened
 from support.rabbitmq_server import RabbitServer, rabbitmq_server
 from support.redis_server import PASSWORD, RedisServer, redis_server
@@ -24,11 +26,13 @@ from wqc.runtime.manager.status import Status
 PERIODS = replace(QUICK, request=6.0, refused_limit=0.5)
 
 
-async def worked_off(broker: Filled, folder: Path, disturb: Callable[[], object]) -> tuple[Status, set[str]]:
+async def worked_off(
+    broker: Filled, folder: Path, disturb: Callable[[], object], script: str = "true"
+) -> tuple[Status, set[str]]:
     """The end, and all that the status has said of the source. Disturbed when two fifths are done."""
     workflow = Workflow("test")
     workflow.queue("notes", workflow.source("words"))
-    files = {"notes": queue_files("notes", "true", at_once=8)}
+    files = {"notes": queue_files("notes", script, at_once=8)}
     said: set[str] = set()
     disturbing: list[asyncio.Future[object]] = []
 
@@ -58,6 +62,34 @@ def test_a_broker_killed_in_the_middle(
         assert any("can't be reached: Connection refused" in text for text in said), said
         assert not status.sources[0].problem
         assert len({job["name"] for job in jobs(tmp_path / "state")}) == ITEMS
+        assert broker.left() == 0
+
+
+@pytest.mark.parametrize(("filled", "options"), [(rabbitmq, {"query": "heartbeat=1"}), (kafka, {})])
+def test_a_network_that_is_cut_for_longer_than_both_sides_wait(
+    tmp_path: Path, filled: Callable[..., AbstractContextManager[Filled]], options: dict[str, str]
+) -> None:
+    log, state = tmp_path / "log", tmp_path / "state"
+
+    def cut() -> None:
+        way.pull()
+        time.sleep(20)
+        way.plug()
+
+    with (
+        cable("wqc-manager") as way,
+        filled(tmp_path, host=way.address, prefix=way.prefix, **options) as broker,
+    ):
+        status, said = asyncio.run(
+            worked_off(broker, state, cut, f'echo "$(cat "$WORK_ITEM_FILE")" >> {log}')
+        )
+        assert (status.queues[0].done, status.queues[0].failed) == (ITEMS, 0)
+        assert any("can't be reached" in text or "gives no answer" in text for text in said), said
+        assert not status.sources[0].problem
+        # one Job and one worker for each, whatever came twice
+        assert Counter(log.read_text().splitlines()) == Counter(f'{{"n":{n}}}' for n in range(ITEMS))
+        assert set(recorded(state, "notes").values()) == {1}
+        assert len(recorded(state, "notes")) == ITEMS
         assert broker.left() == 0
 
 

@@ -57,15 +57,16 @@ def redis_stream(folder: Path) -> Iterator[Filled]:
 
 
 @contextmanager
-def rabbitmq(folder: Path) -> Iterator[Filled]:
-    with rabbitmq_server(folder / "rabbitmq") as server:
+def rabbitmq(folder: Path, query: str = "", **where: Any) -> Iterator[Filled]:
+    """`query`: of the address. `where`: the server's host, and its command's prefix."""
+    with rabbitmq_server(folder / "rabbitmq", **where) as server:
         server.declare("jobs")
         server.put("jobs", *(f'{{"n": {number}}}' for number in range(ITEMS)))
         options = {
             "brokers": server.brokers,
             "queue": "jobs",
             "identity": "payload",
-            "auth": _password(folder, server.url),
+            "auth": _password(folder, f"{server.url}?{query}"),
         }
 
         def left() -> int:
@@ -79,9 +80,10 @@ def rabbitmq(folder: Path) -> Iterator[Filled]:
 
 
 @contextmanager
-def kafka(folder: Path) -> Iterator[Filled]:
+def kafka(folder: Path, **where: Any) -> Iterator[Filled]:
+    """`where`: as `rabbitmq`'s."""
     (folder / "kafka").mkdir()
-    with kafka_server(folder / "kafka") as server:
+    with kafka_server(folder / "kafka", **where) as server:
         server.create("jobs", 3)
         server.send("jobs", ({"n": number} for number in range(ITEMS)))
         options = {"brokers": server.brokers, "topic": "jobs"}
