@@ -2,28 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.cable import cable
-from support.opened import QUICK, listed, opened, refusal, work_off
-from support.redis_server import PASSWORD, RedisServer, redis_server
+from support.opened import listed, opened, refusal, work_off
+from support.redis_server import RedisServer, redis_server
 from wqc.runtime.sources.source import NoSuchItem
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    with redis_server(tmp_path_factory.mktemp("redis")) as started:
-        yield started
-
-
-@pytest.fixture
-def password(tmp_path: Path) -> dict[str, Any]:
-    (tmp_path / "password").write_text(f"{PASSWORD}\n")
-    return {"auth": {"file": str(tmp_path / "password")}}
 
 
 def test_entries_are_items_in_order_until_they_are_done(
@@ -46,30 +32,6 @@ def test_entries_are_items_in_order_until_they_are_done(
                 await source.get(names[1])
 
     asyncio.run(run())
-
-
-def test_what_was_taken_is_listed_again_under_the_same_names_after_a_crash(
-    server: RedisServer, password: dict[str, Any]
-) -> None:
-    server.push("crash", map(str, range(700)))
-    options = {"brokers": server.address, "key": "crash", **password}
-
-    async def run() -> None:
-        async with opened("redis_list", **options) as crashed:
-            before = await crashed.list()
-            assert len(before.versions) == 500
-            assert before.settling
-            await crashed.done(next(iter(before.versions)))
-            async with opened("redis_list", **options) as source:
-                after = list((await source.list()).versions)
-                assert after[:499] == list(before.versions)[1:]
-                assert len(after) == 500
-                values: list[int] = []
-                await work_off(source, lambda name, data: values.append(data))
-                assert values == list(range(1, 700))
-
-    asyncio.run(run())
-    assert [key.decode() for key in server.client.keys("crash*")] == ["crash:w.words:last"]
 
 
 def test_equal_payloads_are_different_items(server: RedisServer, password: dict[str, Any]) -> None:
@@ -181,29 +143,6 @@ def test_what_is_done_while_it_is_listed_is_not_taken_for_lost(
     asyncio.run(run())
 
 
-def test_killed_and_started_again_in_the_middle(server: RedisServer, password: dict[str, Any]) -> None:
-    server.push("killed", map(str, range(500)))
-    done: list[int] = []
-
-    def count(name: str, data: int) -> None:
-        done.append(data)
-        if len(done) == 250:
-            server.kill()
-            asyncio.get_running_loop().call_later(0.5, server.start)
-
-    async def run() -> None:
-        async with opened("redis_list", brokers=server.address, key="killed", **password) as source:
-            await source.list()
-            await work_off(source, count)
-            assert not (await source.list()).notice
-
-    asyncio.run(run())
-    # of the one during which it was killed, it isn't known whether it is done
-    assert sorted(set(done)) == list(range(500))
-    assert len(done) <= 501
-    assert not server.client.exists("killed", "killed:w.words:held")
-
-
 def test_what_a_server_without_persistence_loses_is_said(tmp_path: Path, password: dict[str, Any]) -> None:
     async def run() -> None:
         with redis_server(tmp_path / "forgetful", persistent=False) as server:
@@ -245,91 +184,5 @@ def test_a_server_set_back_to_an_older_state(server: RedisServer, password: dict
             assert (await source.list()).notice == (
                 "1 entries that were held were deleted from back:w.words:held by somebody else"
             )
-
-    asyncio.run(run())
-
-
-def test_the_network_is_cut_for_longer_than_the_server_may_take(
-    tmp_path: Path, password: dict[str, Any]
-) -> None:
-    periods = QUICK.__class__(retry_listing=0.05, refused_limit=0.2, request=1.5)
-
-    async def run() -> None:
-        with (
-            cable("wqc-redis") as way,
-            redis_server(tmp_path / "far", True, way.address, way.prefix) as server,
-        ):
-            server.push("cut", map(str, range(500)))
-            options = {"brokers": server.address, "key": "cut", **password}
-            async with opened("redis_list", periods, **options) as source:
-                before = list((await source.list()).versions)
-                await source.done(before[0])
-                way.pull()
-                assert (await refusal(source)) == f"the Redis server {server.address} gives no answer"
-                await asyncio.sleep(2)
-                way.plug()
-                assert list((await listed(source)).versions) == before[1:]
-                values: list[int] = []
-                await work_off(source, lambda name, data: values.append(data))
-                assert values == list(range(1, 500))
-
-    asyncio.run(run())
-
-
-def test_over_tls(server: RedisServer, password: dict[str, Any]) -> None:
-    server.push("tls", ["1"])
-    trusted = {"tls": {"file": str(server.files.authority)}}
-    options = {"brokers": server.tls_address, "key": "tls", **password}
-
-    async def run() -> None:
-        async with opened("redis_list", **options, **trusted) as source:
-            assert len((await source.list()).versions) == 1
-        async with opened("redis_list", **options, tls=True) as source:
-            assert "can't be reached: its certificate isn't trusted" in await refusal(source)
-
-    asyncio.run(run())
-
-
-def test_what_cannot_be_is_said_in_words(
-    server: RedisServer, password: dict[str, Any], tmp_path: Path
-) -> None:
-    (tmp_path / "wrong").write_text("guess")
-    wrong = {"auth": {"file": str(tmp_path / "wrong")}}
-    server.client.set("text", "no list")
-    server.client.execute_command("ACL", "SETUSER", "reader", "on", ">pw", "~*", "+ping", "+eval")
-
-    async def said(**options: Any) -> str:
-        async with opened("redis_list", **{"brokers": server.address, "key": "k", **options}) as source:
-            return (await refusal(source)).replace(server.address, "SERVER")
-
-    async def run() -> None:
-        assert await said(**wrong) == "the Redis server SERVER refuses the default user or the password"
-        assert (
-            await said(**wrong, username="bob")
-            == "the Redis server SERVER refuses the user bob or the password"
-        )
-        assert await said() == "the Redis server SERVER wants a password: `auth` has none"
-        assert await said(**password, key="text") == "text on SERVER is no list"
-        (tmp_path / "wrong").write_text("pw")
-        assert (await said(**wrong, username="reader")).startswith(
-            "the Redis server SERVER doesn't allow it: "
-        )
-        gone = await said(**password, brokers="nowhere.invalid:6379")
-        assert gone.startswith("the Redis server nowhere.invalid:6379 can't be reached: ")
-
-    asyncio.run(run())
-
-
-def test_a_renewed_password_is_used(server: RedisServer, tmp_path: Path) -> None:
-    file = tmp_path / "renewed"
-    file.write_text("old")
-    server.client.execute_command("ACL", "SETUSER", "fresh", "on", ">new", "~*", "+@all")
-    options = {"brokers": server.address, "key": "k", "username": "fresh", "auth": {"file": str(file)}}
-
-    async def run() -> None:
-        async with opened("redis_list", **options) as source:
-            assert "refuses the user fresh" in await refusal(source)
-            file.write_text("new")
-            await listed(source, lambda each: True)
 
     asyncio.run(run())

@@ -2,29 +2,15 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.cable import cable
-from support.opened import QUICK, listed, opened, refusal, work_off
-from support.redis_server import PASSWORD, RedisServer, redis_server
+from support.opened import listed, opened, refusal, work_off
+from support.redis_server import RedisServer, redis_server
 from wqc.runtime.sources import redis_stream
 from wqc.runtime.sources.source import NoSuchItem
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    with redis_server(tmp_path_factory.mktemp("redis")) as started:
-        yield started
-
-
-@pytest.fixture
-def password(tmp_path: Path) -> dict[str, Any]:
-    (tmp_path / "password").write_text(f"{PASSWORD}\n")
-    return {"auth": {"file": str(tmp_path / "password")}}
 
 
 def numbers(count: int) -> list[dict[str, Any]]:
@@ -55,28 +41,6 @@ def test_entries_are_items_by_their_ids_until_they_are_done(
 
     asyncio.run(run())
     assert pending(server, "order") == 2
-
-
-def test_what_is_pending_is_listed_again_after_a_crash(server: RedisServer, password: dict[str, Any]) -> None:
-    server.add("crash", numbers(700))
-    options = {"brokers": server.address, "key": "crash", **password}
-
-    async def run() -> None:
-        async with opened("redis_stream", **options) as crashed:
-            before = await crashed.list()
-            assert len(before.versions) == 500
-            assert before.settling
-            await crashed.done(next(iter(before.versions)))
-            async with opened("redis_stream", **options) as source:
-                after = list((await source.list()).versions)
-                assert after[:499] == list(before.versions)[1:]
-                assert len(after) == 500
-                values: list[int] = []
-                await work_off(source, lambda name, data: values.append(data["n"]))
-                assert values == list(range(1, 700))
-
-    asyncio.run(run())
-    assert pending(server, "crash") == 0
 
 
 def test_what_another_consumer_left_behind_is_claimed(
@@ -155,27 +119,6 @@ def test_entries_of_a_mebibyte_are_read_a_few_at_a_time(
     asyncio.run(run())
 
 
-def test_killed_and_started_again_in_the_middle(server: RedisServer, password: dict[str, Any]) -> None:
-    server.add("killed", numbers(500))
-    done: list[int] = []
-
-    def count(name: str, data: dict[str, int]) -> None:
-        done.append(data["n"])
-        if len(done) == 250:
-            server.kill()
-            asyncio.get_running_loop().call_later(0.5, server.start)
-
-    async def run() -> None:
-        async with opened("redis_stream", brokers=server.address, key="killed", **password) as source:
-            await work_off(source, count)
-            assert not (await source.list()).notice
-
-    asyncio.run(run())
-    assert sorted(set(done)) == list(range(500))
-    assert len(done) <= 501
-    assert pending(server, "killed") == 0
-
-
 def test_what_a_server_without_persistence_loses_is_said(tmp_path: Path, password: dict[str, Any]) -> None:
     async def run() -> None:
         with redis_server(tmp_path / "forgetful", persistent=False) as server:
@@ -251,58 +194,3 @@ def test_entries_that_are_trimmed_before_they_are_done_are_let_go_and_counted(
 
     asyncio.run(run())
     assert pending(server, "trimmed") == 2
-
-
-def test_the_network_is_cut_for_longer_than_the_server_may_take(
-    tmp_path: Path, password: dict[str, Any]
-) -> None:
-    periods = QUICK.__class__(retry_listing=0.05, refused_limit=0.2, request=1.5)
-
-    async def run() -> None:
-        with (
-            cable("wqc-stream") as way,
-            redis_server(tmp_path / "far", True, way.address, way.prefix) as server,
-        ):
-            ids = server.add("cut", numbers(500))
-            options = {"brokers": server.address, "key": "cut", **password}
-            async with opened("redis_stream", periods, **options) as source:
-                assert list((await source.list()).versions) == ids
-                await source.done(ids[0])
-                way.pull()
-                assert (await refusal(source)) == f"the Redis server {server.address} gives no answer"
-                await asyncio.sleep(2)
-                way.plug()
-                assert list((await listed(source)).versions) == ids[1:]
-                await work_off(source)
-            assert pending(server, "cut") == 0
-
-    asyncio.run(run())
-
-
-def test_over_tls(server: RedisServer, password: dict[str, Any]) -> None:
-    server.add("tls", numbers(1))
-    options = {"brokers": server.tls_address, "key": "tls", "tls": {"file": str(server.files.authority)}}
-
-    async def run() -> None:
-        async with opened("redis_stream", **options, **password) as source:
-            assert len((await source.list()).versions) == 1
-
-    asyncio.run(run())
-
-
-def test_what_cannot_be_is_said_in_words(
-    server: RedisServer, password: dict[str, Any], tmp_path: Path
-) -> None:
-    (tmp_path / "wrong").write_text("guess")
-    server.client.set("text", "no stream")
-
-    async def said(**options: Any) -> str:
-        async with opened("redis_stream", **{"brokers": server.address, "key": "k", **options}) as source:
-            return (await refusal(source)).replace(server.address, "SERVER")
-
-    async def run() -> None:
-        wrong = {"auth": {"file": str(tmp_path / "wrong")}}
-        assert await said(**wrong) == "the Redis server SERVER refuses the default user or the password"
-        assert await said(**password, key="text") == "text on SERVER is no stream"
-
-    asyncio.run(run())
