@@ -1,5 +1,6 @@
 """The local store passes the suite of all stores; time limits, chains and interruptions are its own."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,14 @@ def world(tmp_path: Path) -> LocalWorld:
     return LocalWorld(tmp_path / "state")
 
 
+def runs(pid: int) -> bool:
+    """Zombies don't; whose parent is gone may stay one for long."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
 class TestLocalStore(StoreSuite):
     def test_one_manager_at_a_time(self, world: LocalWorld) -> None:
         async def scenario() -> None:
@@ -54,6 +63,38 @@ class TestLocalStore(StoreSuite):
                 made = await store.create("work", manifest(template, owner, "long"))
                 job = await changes.job(made.job, "failed")
                 assert job.reason == "it ran for longer than 1 s"
+
+        self.run(scenario())
+
+    @pytest.mark.parametrize("again", [False, True])
+    def test_what_a_worker_left_in_the_background_ends_with_it(
+        self, world: LocalWorld, tmp_path: Path, again: bool
+    ) -> None:
+        """Also where another manager sees the end."""
+
+        async def scenario() -> None:
+            pid, go = tmp_path / "pid", tmp_path / "go"
+            script = f"(trap '' TERM; sleep 600) & echo $! > {pid}.new; mv {pid}.new {pid}"
+            template = yaml.safe_load(job_template(f"{script}; until [ -e {go} ]; do sleep 0.05; done"))
+            async with opened(world) as (store, owner, changes):
+                await changes.listed()
+                made = await store.create("work", manifest(template, owner, f"left {again}"))
+                while not pid.exists():
+                    await asyncio.sleep(0.05)
+                if again:
+                    assert isinstance(store, LocalStore)
+                    store._processes.clear()
+                else:
+                    go.touch()
+                    await changes.job(made.job, "succeeded")
+            if again:
+                async with opened(world) as (_, _, changes):
+                    await changes.listed()
+                    go.touch()
+                    await changes.job(made.job, "succeeded")
+            async with asyncio.timeout(10):
+                while runs(int(pid.read_text())):
+                    await asyncio.sleep(0.05)
 
         self.run(scenario())
 

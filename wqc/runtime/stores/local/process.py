@@ -56,29 +56,35 @@ async def ended(folder: JobFolder, process: asyncio.subprocess.Process | None) -
 
 async def end(folder: JobFolder, process: asyncio.subprocess.Process | None) -> None:
     """End all its processes: politely, and after GRACE by force."""
+    group = group_of(folder, process)
     for number in (signal.SIGTERM, signal.SIGKILL):
-        _signal_group(folder, process, number)
+        _signal(group, number)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(GRACE):
                 await ended(folder, process)
             break
     # the group's leader is gone; whoever of the group ignored the request isn't
-    end_at_once(folder, process)
+    end_at_once(group)
 
 
-def end_at_once(folder: JobFolder, process: asyncio.subprocess.Process | None) -> None:
-    _signal_group(folder, process, signal.SIGKILL)
-
-
-def _signal_group(folder: JobFolder, process: asyncio.subprocess.Process | None, number: int) -> None:
+def group_of(folder: JobFolder, process: asyncio.subprocess.Process | None) -> int | None:
+    """The process group of a script that runs; None if it doesn't, or nobody knows."""
     if process:
-        group = process.pid
-    elif runs(folder):
-        try:
-            group = int(folder.pid.read_text())
-        except (FileNotFoundError, ValueError):
-            return
-    else:
-        return
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)
+        return process.pid
+    if not runs(folder):
+        return None
+    try:
+        return int(folder.pid.read_text())
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def end_at_once(group: int | None) -> None:
+    """Whatever is left of it: a container's processes end with its first one too."""
+    _signal(group, signal.SIGKILL)
+
+
+def _signal(group: int | None, number: int) -> None:
+    if group is not None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)

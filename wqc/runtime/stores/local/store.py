@@ -211,7 +211,7 @@ class LocalStore:
     def end_at_once(self) -> None:
         """Leave what runs no time to end by itself."""
         for name, running in self._processes.items():
-            process.end_at_once(JobFolder(self._jobs / name), running)
+            process.end_at_once(process.group_of(JobFolder(self._jobs / name), running))
 
     # --- one Job ---
 
@@ -266,6 +266,7 @@ class LocalStore:
         """Until it has ended, or its time is over."""
         name = folder.path.name
         running = self._processes[name]
+        group = process.group_of(folder, running)
         manifest = json.loads(folder.job.read_bytes())
         limit = manifest["job"]["spec"]["template"]["spec"].get("activeDeadlineSeconds")
         left = None if limit is None else max(0.0, manifest["created"] + limit - time.time())
@@ -278,6 +279,7 @@ class LocalStore:
                 with contextlib.suppress(OSError):
                     folder.timed_out.write_text(str(limit))
                 await process.end(folder, running)
+        process.end_at_once(group)
         del self._processes[name]
         self._changes.put_nowait(Changed(self._read(folder, runs=False)))
 
