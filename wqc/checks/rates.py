@@ -72,10 +72,12 @@ def check_rates(flow: Flow) -> list[Finding]:
 
 def _queue(queue: Queue, takes: Duration, flow: Flow, backlog: Rates) -> Iterator[Finding]:
     loads = _loads(queue, takes, flow, backlog)
+    load = max(loads, key=lambda load: load.busy)
+    if load.busy <= BUSY + _ROUNDING:
+        yield from _deadline(queue, loads)
+        return
     given = queue.declaration.attributes.get("parallelism")
     place = given.span if given else queue.declaration.name_span
-    load = max(loads, key=lambda load: load.busy)
-    start = flow.workflow.cluster.pod_start
     lane = mistakes.Lane(
         name=load.lane,
         arrive=load.arrive or 0.0,
@@ -83,15 +85,13 @@ def _queue(queue: Queue, takes: Duration, flow: Flow, backlog: Rates) -> Iterato
         finish=load.finish,
         enough=load.workers_for((load.arrive or 0.0) / BUSY),
         takes=str(takes),
-        pod_start=str(start),
+        pod_start=str(flow.workflow.cluster.pod_start),
         attempts=load.attempts,
     )
     if load.busy >= 1 - _ROUNDING:
         yield mistakes.never_catches_up(place, lane, MOST_WORKERS, _takes_span(queue))
-    elif load.busy > BUSY + _ROUNDING:
-        yield mistakes.hardly_catches_up(place, lane, load.busy, _takes_span(queue))
     else:
-        yield from _deadline(queue, loads)
+        yield mistakes.hardly_catches_up(place, lane, load.busy, _takes_span(queue))
 
 
 def _loads(queue: Queue, takes: Duration, flow: Flow, backlog: Rates) -> Sequence[Load]:

@@ -23,6 +23,22 @@ def _settled(row: dict[str, int]) -> int | None:
 _SETTLED = tuple(_settled(row) for row in STATES)
 
 
+def _direct(row: dict[str, int]) -> dict[str, int]:
+    """The row without the states in which what was read just gets another name, whatever follows."""
+    ways: dict[str, int] = {}
+    for symbol, state in row.items():
+        while state >= 0 and (production := _SETTLED[state]) is not None:
+            name, size, build = PRODUCTIONS[production]
+            if size != 1 or build:
+                break
+            state = row[name]
+        ways[symbol] = state
+    return ways
+
+
+_WAYS = tuple(_direct(row) for row in STATES)
+
+
 class Automaton:
     """One reading of one list of tokens, the last of which is `$END`.
 
@@ -90,7 +106,7 @@ class Automaton:
                 values[first:] = (build(start, end, *values[first:]),)
                 starts[first:] = (start,)
                 del states[first + 1 :]
-            state = STATES[states[-1]][symbol]
+            state = _WAYS[states[-1]][symbol]
             states.append(state)
         self.at = at
         return values[-1]

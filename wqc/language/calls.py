@@ -70,7 +70,7 @@ def _arguments(
                 values.missing_argument(value.span, _argument_words(function), parameter.name, parameter.doc)
             )
             return INVALID
-    return INVALID if any(isinstance(item, Invalid) for item in typed.values()) else typed
+    return INVALID if INVALID in typed.values() else typed
 
 
 def _argument_words(function: Function) -> str:

@@ -252,7 +252,7 @@ class Coercion:
         ]
         if self._too_few(value, len(items), type.least, "list", place):
             return INVALID
-        return INVALID if any(isinstance(item, Invalid) for item in items) else tuple(items)
+        return INVALID if INVALID in items else tuple(items)
 
     def _too_few(
         self, value: syntax.ListValue | syntax.MapValue, entries: int, least: int, what: str, place: Place
@@ -280,7 +280,7 @@ class Coercion:
             typed[key] = self._typed(entry.value, type.inner, scope, inner)
         if self._too_few(value, len(value.entries), type.least, "map", place):
             return INVALID
-        valid = valid and not any(isinstance(item, Invalid) for item in typed.values())
+        valid = valid and INVALID not in typed.values()
         return typed if valid else INVALID
 
     def _struct(self, value: syntax.MapValue, type: Struct, scope: Scope, place: Place) -> Any:
@@ -304,7 +304,7 @@ class Coercion:
                     names.missing_attribute(value.span, f"`{place.name}`", field.name, field.doc)
                 )
                 return INVALID
-        return INVALID if any(isinstance(item, Invalid) for item in typed.values()) else typed
+        return INVALID if INVALID in typed.values() else typed
 
     def _keys(self, value: syntax.MapValue, scope: Scope) -> list[tuple[syntax.Entry, str | Invalid]]:
         seen: dict[str, Span] = {}
@@ -338,7 +338,7 @@ class Coercion:
                     self._typed(item, type, scope, Place(place.name, item.span, place.param))
                     for item in items
                 ]
-                return INVALID if any(isinstance(item, Invalid) for item in typed) else typed
+                return INVALID if INVALID in typed else typed
             case syntax.MapValue():
                 read = self._map(value, MapOf(type, r"(?s).*"), scope, place)
                 return read if isinstance(read, Invalid) else dict(read)

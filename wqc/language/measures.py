@@ -2,6 +2,7 @@
 
 import re
 from decimal import Decimal
+from functools import lru_cache
 
 from wqc.language.values import Cpu, Duration, Memory
 
@@ -31,6 +32,7 @@ def _parts(text: str) -> list[tuple[Decimal, str]]:
     return [(Decimal(number), unit) for number, unit in _PART.findall(text)]
 
 
+@lru_cache
 def duration(text: str) -> Duration | None:
     """`1h30m` → 5,400,000,000 µs; `None` where a unit is missing or none of time."""
     total = Decimal(0)
@@ -41,6 +43,7 @@ def duration(text: str) -> Duration | None:
     return Duration(int(total)) if total == int(total) else None
 
 
+@lru_cache
 def cpu(text: str) -> Cpu | None:
     """`500m` or `0.5` → 500 millicores; `None` for anything else or less than a millicore's precision."""
     match _parts(text):
@@ -53,6 +56,7 @@ def cpu(text: str) -> Cpu | None:
     return Cpu(int(millicores)) if millicores == int(millicores) else None
 
 
+@lru_cache
 def memory(text: str) -> Memory | None:
     """`80Gi` → 85,899,345,920 bytes; `None` where the unit is missing or none of memory."""
     match _parts(text):
