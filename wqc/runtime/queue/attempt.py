@@ -10,6 +10,7 @@ nodeSelector.
 import copy
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from wqc.contract.limits import FIELD_NAME, ITEM_FIELDS, SMALL_ITEM_BYTES
@@ -57,6 +58,7 @@ class Identity:
         )
 
 
+@lru_cache(maxsize=4096)  # each Job is told of seven times or so
 def read_identity(text: str) -> Identity:
     """Raises ValueError for a text that `Identity.text` didn't write."""
     try:
