@@ -126,6 +126,48 @@ def test_a_job_that_never_runs_holds_it_and_the_source_may_let_go(tmp_path: Path
     asyncio.run(scenario())
 
 
+def test_what_a_node_held_that_is_gone_is_told_until_it_is_discarded(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running(tmp_path, Holding(NAMES), workflow(LARGE)) as manager:
+            await until(manager, tmp_path, lambda each: bool(held(each)))
+        without = Workflow("conditions")
+        without.queue("work", without.source("names"))
+        async with running(tmp_path, Holding({}), without) as manager:
+            status = await until(manager, tmp_path, lambda each: bool(each.nodes))
+            assert held(status).keys() == {"bad"}
+            gone = "it isn't in the workflow any more; discard lets go of what it holds"
+            assert [node.blocked for node in status.nodes if node.failed] == [gone]
+            await ask(tmp_path, "retry")
+            assert held(await until(manager, tmp_path, lambda each: True)) == {"bad": gone}
+            await ask(tmp_path, "discard")
+            status = await until(manager, tmp_path, lambda each: not held(each))
+            assert not any(node.blocked for node in status.nodes)
+        # it is done, and goes away like every other
+        (job,) = (tmp_path / "jobs").glob("*held*")
+        assert (job / "done").exists()
+
+    asyncio.run(scenario())
+
+
+def test_what_a_node_held_goes_to_a_reader_that_its_failed_has_now(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running(tmp_path, Holding({"bad": {}}), workflow(LARGE)) as manager:
+            await until(manager, tmp_path, lambda each: bool(held(each)))
+        read = Workflow("conditions")
+        large = read.filter("large", read.source("names"), where=LARGE)
+        read.queue("work", large)
+        read.queue("lost", large.failed)
+        async with running(tmp_path, Holding({}), read) as manager:
+            status = await until(manager, tmp_path, lambda each: bool(each.nodes))
+            assert "retry hands on" in next(node.blocked for node in status.nodes if node.failed)
+            await ask(tmp_path, "retry")
+            await until(manager, tmp_path, lambda each: not held(each) and each.queues[1].done == 1)
+        (told,) = worked_on(tmp_path)
+        assert json.loads(told)["item"] == {"name": "bad", "version": "", "data": {}}
+
+    asyncio.run(scenario())
+
+
 def test_a_retry_passes_it_through_the_mended_node(tmp_path: Path) -> None:
     async def scenario() -> None:
         source = Holding(NAMES)

@@ -62,6 +62,12 @@ class Graph:
     def connect(self, port: Port, reader: Reader) -> None:
         self.readers.setdefault(port, []).append(reader)
 
+    def has_pattern(self, node: str) -> bool:
+        """It is a pattern node, or a member of one."""
+        return any(
+            each.node == node and each.pattern for readers in self.readers.values() for each in readers
+        )
+
     def is_read(self, port: Port) -> bool:
         return port in self.readers
 

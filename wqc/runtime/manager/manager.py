@@ -50,6 +50,8 @@ AHEAD = 16
 """Messages that a source may hold beyond those that its queues work on, and as many that come next."""
 ELSEWHERE = 500
 """As many for a carrier, which is quick."""
+GONE = "it isn't in the workflow any more; discard lets go of what it holds"
+LEFT = "its .failed has a reader now; retry hands on what it holds"
 GUARD = 0.5
 """Seconds between two looks at whether all queues are read."""
 
@@ -99,6 +101,9 @@ class Manager:
         for port, source in self._sources.items():
             if isinstance(source, HoldingSource):
                 self._dropped[port] = await self._patiently(_dropped_name(port), self._drops)
+        if self._workflow.nodes:
+            # what pattern nodes hold belongs to the manager's own object
+            await self._patiently(self._workflow.name, self._store.holds)
         self._lasting = {**self._queues, **self._holders, **self._publishers}
         self._stations = {**self._lasting, **{each.name: each for each in self._dropped.values()}}
         async with asyncio.TaskGroup() as tasks:
@@ -226,6 +231,14 @@ class Manager:
         ledger = Ledger(name, object_name(self._workflow.name, name), self._store, self._periods.flush)
         return Dropped(name, self._store, ledger, self._periods)
 
+    async def _adopt(self, jobs: Sequence[Job]) -> None:
+        """What nodes held that hold nothing any more, since they are gone, or their `.failed` is read now."""
+        nodes = dict.fromkeys(job.queue for job in jobs if job.held and not job.done)
+        for node in nodes:
+            if node not in self._stations:
+                holder = await self._patiently(node, self._holder)
+                self._holders[node] = self._lasting[node] = self._stations[node] = holder
+
     async def _holder(self, node: str) -> Holder:
         owner = await self._store.holds(node)
         prefix = object_name(self._workflow.name, node)
@@ -239,6 +252,7 @@ class Manager:
             self._periods,
             self._again,
             self._look_again,
+            "" if node in self._holding() else LEFT if self._is_node(node) else GONE,
         )
 
     async def _queue(self, name: str) -> Queue:
@@ -271,6 +285,8 @@ class Manager:
         async for change in self._store.changes():
             match change:
                 case Listed(jobs):
+                    if not self._listed.is_set():
+                        await self._adopt(jobs)
                     for name, station in self._stations.items():
                         station.learn(Listed(tuple(job for job in jobs if job.queue == name)))
                     self._listed.set()
@@ -318,6 +334,8 @@ class Manager:
     def _again(
         self, node: str, job: Job, data: str, fetch: Fetch | None, complete: Callable[[], None]
     ) -> Origin | str:
+        if not self._is_node(node):
+            return GONE
         item = Item(job.name, job.version, decode_known(data))
         port = next((port for port in self._sources if str(port) == node), None)
         deliveries = self._graph.fail(port, item, job.reason) if port else self._graph.again(node, item)
@@ -326,6 +344,10 @@ class Manager:
         origin = _of_job(data, fetch, complete)
         self._send(deliveries, origin)
         return origin
+
+    def _is_node(self, name: str) -> bool:
+        """A pattern node or a source, or a member of one."""
+        return self._graph.has_pattern(name) or name in map(str, self._sources)
 
     def _send(self, deliveries: Sequence[Delivery], origin: Origin) -> None:
         origin.offers = [Offer(delivery, origin) for delivery in deliveries]

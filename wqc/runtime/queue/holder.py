@@ -39,7 +39,7 @@ when everyone has it). A text: why it fails again.
 
 
 class Holder:
-    """`opened` is called when there is room again."""
+    """`opened` is called when there is room again. `notice`: what people are told while it holds anything."""
 
     def __init__(
         self,
@@ -51,8 +51,10 @@ class Holder:
         periods: Periods,
         again: Again,
         opened: Callable[[], None],
+        notice: str = "",
     ) -> None:
         self.name = node
+        self._notice = notice
         self._workflow = workflow
         self._owner = owner
         self._store = store
@@ -149,6 +151,8 @@ class Holder:
     def status(self) -> NodeStatus:
         dead = self._book.at("dead")
         blocked = self.full or self._recorder.pause.reason or next(iter(self._problems.values()), "")
+        if dead:
+            blocked = blocked or self._notice
         return NodeStatus(self.name, len(dead), blocked, tuple(map(failure, dead[-10:])))
 
     # --- the loop ---
