@@ -2,7 +2,6 @@
 
 import os
 import sys
-import tempfile
 from contextlib import suppress
 
 from wqc.cli.ending import Trouble
@@ -40,6 +39,8 @@ def text(path: str) -> str:
 
 def replace(path: str, content: str) -> None:
     """Change the file's text at once; links stay, and so do the permissions. Raises `Trouble`."""
+    import tempfile  # only fmt writes
+
     target = os.path.realpath(path)
     temporary = ""
     try:
