@@ -177,6 +177,7 @@ def _environment(language: str) -> "jinja2.Environment":
         auto_reload=False,
         autoescape=False,  # what is written is no HTML; every hole is encoded
     )
+    environment.globals.clear()  # templates use none, and each rendering would copy them
     environment.filters |= {
         "lines": _lines,
         "call": _call,
