@@ -41,6 +41,17 @@ def ask(folder: Path, *words: str) -> Ran:
     return wqc(*words, "--state", ".wqc", folder=folder)
 
 
+@pytest.mark.parametrize("kubeconfig", ["", "nonsense: [", "a: b"])
+def test_no_cluster_and_what_runs_here_instead(tmp_path: Path, kubeconfig: str) -> None:
+    (tmp_path / "config").write_text(kubeconfig)
+    (tmp_path / ".wqc").mkdir()
+    ran = wqc("status", folder=tmp_path, KUBECONFIG=str(tmp_path / "config"))
+    assert (ran.status, ran.out) == (2, "")
+    assert re.fullmatch(
+        r"wqc: no cluster is known here: .+; what `wqc run` does here .+ --state .wqc\n", ran.err
+    )
+
+
 @contextmanager
 def running(folder: Path) -> Iterator[None]:
     environment = os.environ | {"WQC_PERIODS": PERIODS}

@@ -158,7 +158,8 @@ def cluster(namespace: str | None) -> Cluster:
     try:
         transport, default = connect()
     except NoCluster as error:
-        raise Trouble(str(error)) from None
+        here = "; what `wqc run` does here is found with --state .wqc" if Path(".wqc").is_dir() else ""
+        raise Trouble(f"{error}{here}") from None
     return Cluster(transport, namespace or default)
 
 

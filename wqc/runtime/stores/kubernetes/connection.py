@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import yaml
 from kubernetes import config
 from kubernetes.client import ApiClient, Configuration
 
@@ -25,6 +26,7 @@ def connect() -> tuple[Transport, str]:
         try:
             config.load_kube_config(client_configuration=settings)  # type: ignore[no-untyped-call]
             _, context = config.list_kube_config_contexts()  # type: ignore[no-untyped-call]
-        except (config.ConfigException, OSError) as error:
-            raise NoCluster(f"no cluster to run on: {outside}; {error}") from None
+        except (config.ConfigException, yaml.YAMLError, OSError) as error:
+            whys = (" ".join(str(each).split()).rstrip(".") for each in (error, outside))
+            raise NoCluster("no cluster is known here: {}, and this is no pod: {}".format(*whys)) from None
     return Transport(ApiClient(settings)), context["context"].get("namespace", "default")
