@@ -98,7 +98,10 @@ class BatchPod:
 
     def exit_code(self, seconds: float = 180) -> int:
         """Of the worker's container, that is the wrapper's, once it has ended."""
-        return self.wrapper.wait(seconds)
+        try:
+            return self.wrapper.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"it goes on after {seconds:g} s:\n{self.said()}") from None
 
     def delete(self) -> int:
         """As the kubelet does: the worker's container first. Its exit code."""
