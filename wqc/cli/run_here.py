@@ -46,10 +46,11 @@ async def run_here(local: Local, state: Path, periods: Periods, until_empty: boo
         if stop.asked:
             return STOPS[stop.asked]
         screen.show(manager.status(), last=True)
-        found = [*failures(manager.status()), *left(manager.status())]
+        status = manager.status()
+        found = [*failures(status), *left(status)]
         for line in found:
             print(line, file=sys.stderr)
-        return Status.FINDINGS if found else Status.CLEAN
+        return Status.FINDINGS if found or status.stalled else Status.CLEAN
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)

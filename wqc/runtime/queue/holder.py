@@ -138,9 +138,9 @@ class Holder:
 
     @property
     def rests(self) -> bool:
-        """It does nothing by itself: it is idle, or holds all that it can."""
+        """It does nothing by itself: it has nothing to hold, or holds all that it can."""
         unfinished = self._book.count("active", "retry", "recording", "finishing")
-        return self.idle or (self.has_judged and not unfinished and (not self._waiting or bool(self.full)))
+        return self.has_judged and not unfinished and (not self._waiting or bool(self.full))
 
     @property
     def full(self) -> str:

@@ -191,9 +191,10 @@ class Queue:
 
     @property
     def rests(self) -> bool:
-        """It does nothing by itself: it is idle, or may start nothing, and nothing of it runs."""
+        """It does nothing by itself: nothing of it runs, and it has nothing to start, or may not."""
         unfinished = self._book.count("active", "stray", "recording", "finishing")
-        return self.idle or (self.has_judged and not unfinished and bool(self._blocked()))
+        to_start = self._book.count("retry") or self._starter.waiting
+        return self.has_judged and not unfinished and (not to_start or bool(self._blocked()))
 
     def status(self) -> QueueStatus:
         dead = self._book.at("dead")
