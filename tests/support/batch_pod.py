@@ -87,7 +87,11 @@ class BatchPod:
     def start(self, command: Sequence[str], *options: str) -> "BatchPod":
         """The sidecar, then the wrapper once it is ready."""
         self.start_sidecar()
-        wait("the sidecar is ready", self.is_ready)
+        until = time.monotonic() + 180
+        while not self.is_ready():
+            assert self.sidecar.poll() is None, self.said()
+            assert time.monotonic() < until, f"the sidecar isn't ready after 180 s:\n{self.said()}"
+            time.sleep(0.05)
         self.start_wrapper(command, *options)
         return self
 
