@@ -31,6 +31,17 @@ def test_the_second_waits_until_the_first_lets_go(api_server: Client) -> None:
     asyncio.run(scenario())
 
 
+def test_it_is_let_go_though_a_renewal_that_was_cut_off_came_through(api_server: Client) -> None:
+    async def scenario() -> None:
+        first, unheard, second = (lease(api_server, "late", holder, 60) for holder in ("a", "a", "b"))
+        await first.acquire()
+        await unheard.acquire()
+        await first.release()
+        await asyncio.wait_for(second.acquire(), 10)
+
+    asyncio.run(scenario())
+
+
 def test_the_second_takes_over_when_the_first_falls_silent(api_server: Client) -> None:
     async def scenario() -> None:
         first, second = (lease(api_server, "silent", holder) for holder in ("a", "b"))

@@ -22,6 +22,9 @@ class LeaseLost(Exception):
     """Another manager has the Lease, or it could not be renewed in time. This one must stop."""
 
 
+TRIES = 3
+
+
 class LeaseSpec(msgspec.Struct, rename="camel"):
     holder_identity: str | None = None
     lease_duration_seconds: int | None = None
@@ -88,10 +91,27 @@ class Lease:
         if not self.is_held:
             return
         try:
-            await self._write("", self._transitions, self._version)
+            await self._give_up()
         except ApiError as error:
             log(logging.WARNING, "the lease can't be released", reason=str(error))
         self._renewed = float("-inf")
+
+    async def _give_up(self) -> None:
+        """Raises ApiError."""
+        version = self._version
+        for _ in range(TRIES):
+            try:
+                await self._write("", self._transitions, version)
+                return
+            except ApiError as error:
+                if error.status != 409:
+                    raise
+            # a renewal that was cut off has come through
+            found = await self._read()
+            if found is None or found.spec.holder_identity != self._holder:
+                return
+            version = found.metadata.resource_version
+        raise ApiError(409, "it changes all the time")
 
     async def _try(self) -> str | None:
         """Take or renew it; the holder's name if that is another. Raises ApiError."""
