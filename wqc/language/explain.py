@@ -2,6 +2,7 @@
 
 from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.mistakes import characters, names, syntax
+from wqc.diagnostics.source import Span
 from wqc.language.place import Head, Place, name_from
 
 _OPERATOR_WORDS = {"and": "&&", "or": "||", "not": "!"}
@@ -83,11 +84,21 @@ def _missing(place: Place) -> Finding | None:
             return syntax.unexpected(place.span(), "`=`", "a name before it", "write `NAME = VALUE`")
         return syntax.equals_for_comparison(place.span())
     if place.kind() in _CLOSERS or place.kind() in ("_END", "COMMA"):
+        if place.text(-1) == "%" and place.kind(-2) == "NUMBER" and place.kind(-3) == "EQUAL":
+            return _percentage(place)
         if place.kind(-1) == "EQUAL" or place.kind(-1) in _OPERATORS:
             return syntax.missing_value(place.span(-1), place.text(-1))
         if place.kind() == "_END" and place.at == place.start + 1 and place.expects("EQUAL"):
             return syntax.missing_equals(place.span(-1), place.text(-1))
     return None
+
+
+def _percentage(place: Place) -> Finding:
+    from decimal import Decimal  # of use to nobody else, and not light to import
+
+    number, sign = place.span(-2), place.span(-1)
+    span = Span(place.source, number.start, sign.end)
+    return syntax.percentage(span, span.text, str(Decimal(number.text) / 100))
 
 
 def _between(place: Place) -> Finding | None:

@@ -295,6 +295,21 @@ def yaml() -> Words:
 
 
 @mistake(
+    "WQ144",
+    Level.ERROR,
+    bad=_FILE.replace(" && true", ", share = 30%"),
+    good=_FILE,
+    blocking=True,
+)
+def percentage(written: str, fraction: str) -> Words:
+    """A percentage
+
+    What is a part of something is written as a fraction of 1.
+    """
+    return Words(f"`{written}` isn't a value", help=f"write {fraction}")
+
+
+@mistake(
     "WQ150",
     Level.ERROR,
     bad=_FILE.replace("retries = 2", "retries = ? 2"),
