@@ -9,7 +9,7 @@ from ipaddress import ip_network
 
 from support.need import unavailable
 
-_NETWORK = ip_network("10.244.254.0/30")
+_NETWORKS = list(ip_network("10.244.254.0/24").subnets(new_prefix=30))
 
 
 @dataclass(frozen=True)
@@ -36,16 +36,19 @@ def cable(name: str) -> Iterator[Cable]:
     """`name`: of the namespace and the interface, at most 15 characters."""
     if os.geteuid():
         unavailable("a network that can be cut takes root")
-    outside, inside = map(str, _NETWORK.hosts())
+    # tests that run at the same time have networks of their own
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    network = _NETWORKS[worker % len(_NETWORKS)]
+    outside, inside = map(str, network.hosts())
     laid = Cable(name, inside)
     _remove(name)
     try:
         _run("ip", "netns", "add", name)
         _run("ip", "link", "add", name, "type", "veth", "peer", "name", "end", "netns", name)
-        _run("ip", "address", "add", f"{outside}/{_NETWORK.prefixlen}", "dev", name)
+        _run("ip", "address", "add", f"{outside}/{network.prefixlen}", "dev", name)
         _run("ip", "link", "set", name, "up")
         _run(*laid.prefix, "ip", "link", "set", "lo", "up")
-        _run(*laid.prefix, "ip", "address", "add", f"{inside}/{_NETWORK.prefixlen}", "dev", "end")
+        _run(*laid.prefix, "ip", "address", "add", f"{inside}/{network.prefixlen}", "dev", "end")
         _run(*laid.prefix, "ip", "link", "set", "end", "up")
         yield laid
     finally:
