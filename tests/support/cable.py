@@ -33,13 +33,14 @@ class Cable:
 
 @contextmanager
 def cable(name: str) -> Iterator[Cable]:
-    """`name`: of the namespace and the interface, at most 15 characters."""
+    """`name`: what the namespace's and the interface's begin with, at most 12 characters."""
     if os.geteuid():
         unavailable("a network that can be cut takes root")
     # tests that run at the same time have networks of their own
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     network = _NETWORKS[worker % len(_NETWORKS)]
     outside, inside = map(str, network.hosts())
+    name = f"{name}-{worker}"
     laid = Cable(name, inside)
     _remove(name)
     try:

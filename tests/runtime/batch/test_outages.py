@@ -77,11 +77,12 @@ def test_an_outage_in_the_middle_of_a_batch(
 
     def started(index: int) -> BatchPod:
         each = pod(queue, "--kind=fine", "--retries=0", "--wait=600", index=index, periods=PERIODS)
-        return each.start(journal.worker("sleep 0.05"), "--stdin")
+        return each.start(journal.worker("sleep 0.2"), "--stdin")
 
     watcher = started(0)
     workers = [started(index) for index in range(1, 1 + PODS)]
-    wait("some are done", lambda: len(journal.words()) >= 60)
+    wait("some are done", lambda: len(journal.words()) >= 10)
+    wait("index 0 has seen some", lambda: "messages are left" in watcher.said())
     happen()
     # all of it, though some pods may have nothing to do any more
     assert watcher.exit_code() == 0, watcher.said()
