@@ -80,7 +80,7 @@ def test_deep_data_goes_all_the_way_and_a_node_fails_it_like_any_other(tmp_path:
     files = {"first": queue_files("first", "exit 1", retries=0), "failed": queue_files("failed", "true")}
     taken = {"deep": nested(DEEPEST), "flat": [1]}
     status = asyncio.run(until_idle(workflow, tmp_path / "s", files, {"names": taken}))
-    assert [(queue.done, queue.blocked) for queue in status.queues] == [(2, ""), (2, "")]
+    assert [(queue.done, queue.failed, queue.blocked) for queue in status.queues] == [(0, 2, ""), (2, 0, "")]
 
 
 @pytest.mark.parametrize("levels", [DEEPEST + 1, 990, 1000, 100_000])
