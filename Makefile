@@ -70,7 +70,7 @@ check: $(VENV)/wheel.stamp
 	$(BIN)/python tools/build_tables.py --check
 
 test: $(VENV)/wheel.stamp $(VENV)/go.stamp
-	$(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder --ignore tests/cluster --ignore tests/security $(ARGS)
+	$(BIN)/pytest -n 4 --dist loadfile --ignore tests/cluster --ignore tests/security $(ARGS)
 
 test-cluster: $(VENV)/wheel.stamp $(VENV)/go.stamp
 	$(BIN)/pytest tests/cluster tests/security $(ARGS)
