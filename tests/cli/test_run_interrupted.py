@@ -14,10 +14,9 @@ import pytest
 
 from support.command import wqc
 from support.disk import mounted
+from support.localrun import recorded
 from support.run_here import CHAIN, PERIODS, written
 from wqc.contract.names import item_hash
-from wqc.runtime.queue.ledger import read_segment
-from wqc.runtime.stores.store import Segment
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
@@ -35,15 +34,6 @@ def living(group: int) -> list[str]:
     listed = subprocess.run(["ps", "-eo", "pgid=,stat="], capture_output=True, text=True, check=True).stdout
     rows = [line.split() for line in listed.splitlines()]
     return [state for number, state in rows if int(number) == group and not state.startswith("Z")]
-
-
-def recorded(state: Path, queue: str) -> Counter[bytes]:
-    found: Counter[bytes] = Counter()
-    for path in (state / "ledger" / queue).iterdir():
-        if path.suffix == ".new":
-            continue  # it was being written when the run was killed, and is no part of the record
-        found.update(read_segment(Segment(path.name, path.read_bytes()))[1])
-    return found
 
 
 def progress(state: Path) -> frozenset[tuple[str, ...]]:

@@ -114,5 +114,7 @@ def recorded(state: Path, node: str) -> Counter[bytes]:
     """How often each item is in a queue's or carrier's record."""
     found: Counter[bytes] = Counter()
     for path in (state / "ledger" / node).iterdir():
+        if path.suffix == ".new":
+            continue  # it was being written when the run was killed, and is no part of the record
         found.update(read_segment(Segment(path.name, path.read_bytes()))[1])
     return found
