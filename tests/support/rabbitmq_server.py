@@ -36,8 +36,8 @@ ssl_options.verify = verify_none
 """
 
 KEPT = 5.0
-"""Seconds after which a quorum queue outlives the broker. Of one that was declared just before a power failure
-RabbitMQ 3.10 knows the name and nothing else, and never answers who asks for a message.
+"""Seconds after which a quorum queue outlives the broker. Of one that was declared just before a power
+failure RabbitMQ 3.10 knows the name and nothing else, and never answers who asks for a message.
 """
 
 
