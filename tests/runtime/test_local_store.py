@@ -13,7 +13,7 @@ from support.store_suite import StoreSuite, manifest, opened
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import InUse, LocalStore
 from wqc.runtime.stores.state import StateStore
-from wqc.runtime.stores.store import JobStore
+from wqc.runtime.stores.store import Gone, JobStore
 
 
 class LocalWorld:
@@ -114,6 +114,24 @@ class TestLocalStore(StoreSuite):
                 made = await store.create("work", manifest(template, owner, "odd"))
                 job = await changes.job(made.job, "failed")
                 assert job.reason.startswith("its result can't be read: ")
+
+        self.run(scenario())
+
+    @pytest.mark.parametrize("left", ["", "mkdir -p {0}/work"])
+    def test_a_worker_whose_jobs_folder_is_taken_away_says_that_the_job_is_gone(
+        self, world: LocalWorld, left: str
+    ) -> None:
+        """Also where something of it is left."""
+
+        async def scenario() -> None:
+            async with opened(world) as (store, owner, changes):
+                await changes.listed()
+                job = 'job=$(dirname "$WORK_RESULT_FILE"); cd /; rm -rf "$job"; '
+                template = yaml.safe_load(job_template(job + left.format('"$job"')))
+                made = await store.create("work", manifest(template, owner, "taken away"))
+                await changes.until(lambda change: change == Gone(made.job))
+            async with opened(world) as (_, _, changes):
+                assert not await changes.listed()
 
         self.run(scenario())
 

@@ -104,7 +104,8 @@ class LocalStore:
                 with contextlib.suppress(FileNotFoundError):  # a manager that ends is at it too
                     shutil.rmtree(path)
                 continue
-            jobs.append(await self._resume(JobFolder(path)))
+            if JobFolder(path).job.exists():  # else somebody took it away, and not all of it
+                jobs.append(await self._resume(JobFolder(path)))
         yield Listed(tuple(jobs))
         while True:
             yield await self._changes.get()
@@ -281,7 +282,10 @@ class LocalStore:
                 await process.end(folder, running)
         process.end_at_once(group)
         del self._processes[name]
-        self._changes.put_nowait(Changed(self._read(folder, runs=False)))
+        try:
+            self._changes.put_nowait(Changed(self._read(folder, runs=False)))
+        except FileNotFoundError:  # its folder was deleted by hand, or by the worker itself
+            self._changes.put_nowait(Gone(name))
 
     async def _expire(self, folder: JobFolder) -> None:
         """Take away a Job that is done when its time has come."""
