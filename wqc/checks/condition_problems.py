@@ -164,6 +164,8 @@ def _unreadable(text: ConditionText, said: str, offset: int) -> Finding:
         )
     elif said.startswith("invalid int literal"):
         reason = "this number is too large"
+    elif "recursion limit" in said:
+        reason = "it is nested too deeply"
     elif missing and token:
         reason = f"`{missing[1]}` is missing before `{token}`"
     elif missing:

@@ -132,9 +132,9 @@ class Coercion:
             for choice in type.choices:
                 if self._has_form(value, choice, scope):
                     return self._typed(value, choice, scope, place)
-            return self._wrong(value, type, place)
+            return self._wrong(value, type, scope, place)
         if not self._has_form(value, type, scope):
-            return self._wrong(value, type, place)
+            return self._wrong(value, type, scope, place)
         return _READERS[type.__class__](self, value, type, scope, place)
 
     def _has_form(self, value: syntax.Value, type: Type, scope: Scope) -> bool:
@@ -157,8 +157,8 @@ class Coercion:
             return value.value is not None
         return True
 
-    def _wrong(self, value: syntax.Value, type: Type, place: Place) -> Invalid:
-        hint = form_hint(value, type)
+    def _wrong(self, value: syntax.Value, type: Type, scope: Scope, place: Place) -> Invalid:
+        hint = form_hint(value, type, list(scope.bindings))
         self.findings.append(
             values.wrong_type(place.span, place.name, type_words(type), value_words(value), place.param, hint)
         )
@@ -240,7 +240,7 @@ class Coercion:
         return Range(low, high)
 
     def _word(self, value: syntax.Path, type: Word, scope: Scope, place: Place) -> Any:
-        return value.text if value.text in type.options else self._wrong(value, type, place)
+        return value.text if value.text in type.options else self._wrong(value, type, scope, place)
 
     def _reference(self, value: syntax.Path, type: ReferenceTo, scope: Scope, place: Place) -> Any:
         return Reference(tuple(name.text for name in value.names), value.span)
@@ -342,7 +342,7 @@ class Coercion:
             case syntax.MapValue():
                 read = self._map(value, MapOf(type, r"(?s).*"), scope, place)
                 return read if isinstance(read, Invalid) else dict(read)
-        return self._wrong(value, type, place)
+        return self._wrong(value, type, scope, place)
 
     def _call(self, value: syntax.Call, type: CallOf, scope: Scope, place: Place) -> Any:
         return read_call(value, type, scope, place, self._typed, self.findings)

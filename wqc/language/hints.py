@@ -1,6 +1,7 @@
 """What to write instead of a value of the wrong form, where that can be told from the value."""
 
 import re
+from collections.abc import Sequence
 
 from wqc.diagnostics.suggestion import nearest
 from wqc.language import syntax
@@ -21,20 +22,30 @@ from wqc.language.types import (
 _FLAGS = {"yes": "true", "on": "true", "true": "true", "no": "false", "off": "false", "false": "false"}
 
 
-def form_hint(value: syntax.Value, type: Type) -> str:
-    """Help for a value that an attribute of `type` doesn't take; empty where nothing explains it."""
-    texts = any(isinstance(choice, Text | ScriptText) for choice in getattr(type, "choices", (type,)))
+def form_hint(value: syntax.Value, type: Type, params: Sequence[str]) -> str:
+    """Help for a value that an attribute of `type` doesn't take, `params` being what a name may stand for;
+    empty where nothing explains it.
+    """
+    choices = getattr(type, "choices", (type,))
+    texts = any(isinstance(choice, Text | ScriptText) for choice in choices)
+    words = any(isinstance(choice, Word | Flag | ReferenceTo) for choice in choices)
     match value, type:
         case syntax.Measure(), Integer() | Fraction() | RangeOf():
             return "this attribute has no unit"
         case ((syntax.Number() | syntax.Measure() | syntax.Constant()), _) if texts:
             return f'put it in quotes: "{value.span.text}"'
         case syntax.Path(), _ if texts:
-            return f'write "{value.text}" if the text is meant; there is no param `{value.text}`'
+            near = nearest(value.text, params)
+            otherwise = f"did you mean `{near}`?" if near else f"there is no param `{value.text}`"
+            return f'write "{value.text}" if the text is meant; {otherwise}'
         case syntax.Path(), Word(options) if near := nearest(value.text.lower(), options):
             return f"did you mean `{near}`?"
         case syntax.Path(), Flag() if value.text.lower() in _FLAGS:
             return f"write `{_FLAGS[value.text.lower()]}`"
+        case syntax.Path(), _ if near := nearest(value.text, params):
+            return f"did you mean `{near}`?"
+        case syntax.Path(), _ if not words:
+            return f"there is no param `{value.text}`"
         case syntax.String(parts=(str(text),)), Word(options) if text in options:
             return f"write it without quotes: {text}"
         case syntax.String(parts=(str(text),)), ReferenceTo() if re.fullmatch(r"[a-z][\w.]*", text):

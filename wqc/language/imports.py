@@ -22,6 +22,8 @@ class Module:
 
     document: syntax.Document
     imports: Mapping[str, "Module"]
+    unread: frozenset[str] = frozenset()
+    """The aliases of what couldn't be read, already reported."""
 
     def documents(self) -> Iterator[syntax.Document]:
         """Its own, then those of what it imports; one that is imported twice comes twice."""
@@ -31,9 +33,7 @@ class Module:
 
 
 def load(source: Source, read: Reader) -> tuple[Module, list[Finding]]:
-    """Parse a file and all that it imports; what can't be read or parsed becomes a finding and an empty
-    module.
-    """
+    """Parse a file and all that it imports; what can't be read becomes a finding."""
     findings: list[Finding] = []
     return _load(source, read, (source.name,), findings), findings
 
@@ -42,6 +42,7 @@ def _load(source: Source, read: Reader, chain: tuple[str, ...], findings: list[F
     parsed = parse(source)
     findings += parsed.findings
     imports: dict[str, Module] = {}
+    unread: set[str] = set()
     for statement in parsed.document.statements:
         if not isinstance(statement, syntax.Import):
             continue
@@ -50,10 +51,12 @@ def _load(source: Source, read: Reader, chain: tuple[str, ...], findings: list[F
             text = read(source, path)
         except Unreadable as error:
             findings.append(names.unreadable_import(statement.path.span, path, str(error)))
+            unread.add(statement.alias.text)
             continue
         if text.name in chain:
             cycle = (*chain[chain.index(text.name) :], text.name)
             findings.append(names.import_cycle(statement.path.span, cycle))
+            unread.add(statement.alias.text)
             continue
         imports[statement.alias.text] = _load(text, read, (*chain, text.name), findings)
-    return Module(parsed.document, imports)
+    return Module(parsed.document, imports, frozenset(unread))

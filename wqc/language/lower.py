@@ -72,7 +72,7 @@ class _Lowering:
         imports = {
             alias: self.file(imported, f"{prefix}{alias}.") for alias, imported in module.imports.items()
         }
-        return WorkerFile(workers, scope, imports)
+        return WorkerFile(workers, scope, imports, module.unread)
 
     def report_unused_settings(self, module: Module) -> None:
         for name, setting in self._settings.items():

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from wqc.diagnostics.finding import Finding
-from wqc.diagnostics.mistakes import names, params, values
+from wqc.diagnostics.mistakes import params, values
 from wqc.diagnostics.source import Source, Span
 from wqc.language import measures, syntax
 from wqc.language.coerce import Coercion
@@ -86,9 +86,7 @@ def _binding(
     block: syntax.Block, name: syntax.Name, setting: Setting | None, scope: Scope, findings: list[Finding]
 ) -> Binding | None:
     if block.value is None and block.base is None:
-        findings.append(
-            names.missing_attribute(name.span, "a param", "default", "or state its type after a colon")
-        )
+        findings.append(params.unset_param(name.span, name.text, ""))
         return None
     type_name = _type_name(block, name, scope, findings)
     if type_name is None:

@@ -18,6 +18,7 @@ class WorkerFile:
     workers: Mapping[str, syntax.Block]
     scope: Scope
     imports: Mapping[str, "WorkerFile"]
+    unread: frozenset[str]
 
     def find(self, path: syntax.Path) -> "tuple[syntax.Block, WorkerFile] | None":
         """The worker that `fetch` or `lib.fetch` names, and the file that holds it."""
@@ -61,7 +62,8 @@ def _expand(
         return own
     found = file.find(block.base)
     if found is None:
-        findings.append(names.unknown_worker(block.base.span, block.base.text, file.known()))
+        if block.base.names[0].text not in file.unread:
+            findings.append(names.unknown_worker(block.base.span, block.base.text, file.known()))
         return None
     base, base_file = found
     if base is block or base in chain:

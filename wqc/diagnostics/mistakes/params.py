@@ -19,12 +19,13 @@ def unset_param(name: str, type: str) -> Words:
     """A param without a value
 
     A param that has a type but no default must be given one by `--param name=value` or a `.wqp` file.
+    One that has neither has no meaning.
     """
-    return Words(
-        f"the param `{name}` has no value",
-        help=f"build with `--param {name}=…` or `--params FILE.wqp`, "
-        f"or give it a default: `param {name}: {type} = …`",
-    )
+    default = f"`param {name}: {type} = …`"
+    way_out = f"build with `--param {name}=…` or `--params FILE.wqp`, or give it a default: {default}"
+    if not type:
+        way_out = f"give it a default, `param {name} = …`, or state its type: `param {name}: string`"
+    return Words(f"the param `{name}` has no value", help=way_out)
 
 
 @mistake(
