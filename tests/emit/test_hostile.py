@@ -15,24 +15,24 @@ from wqc.diagnostics.finding import Level
 from wqc.diagnostics.source import Source
 from wqc.pipeline import Options, build
 
-# Block by block, but for the conditions all texts; what has a pattern (images, names) can hold nothing hostile.
+# Block by block, but for the conditions all texts; what has a pattern (images, names, keys, labels) can hold nothing hostile.
 # ruff: noqa: E501
 WORKFLOW = """\
 workflow hostile {{ namespace = "safe" }}
 source films: files {{ path = {path}, match = {text}, volume = pvc("media", sub_path = {text}), arrives = 1m }}
-source topic: kafka {{ brokers = "kafka:9092", topic = "t", group = {text}, username = {text}, auth = secret("s", {text}), arrives = 1m }}
+source topic: kafka {{ brokers = "kafka:9092", topic = "t", group = {text}, username = {text}, auth = secret("s", "k"), arrives = 1m }}
 source list: items {{ items = {{ {text} = {{ {text} = {text} }} }}, arrives = 1m }}
-source own: container {{ image = "own:1", command = [{text}], env = {{ A = {text} }}, mounts = {{ {path} = secret("s", {text}) }}, arrives = 1m }}
+source own: container {{ image = "own:1", command = [{text}], env = {{ A = {text} }}, mounts = {{ {path} = secret("s", "k") }}, arrives = 1m }}
 filter kept {{ from = topic, where = item.data.x == {cel} }}
 splitter cases {{ from = films, cases = {{ a = item.name == {cel} }}, otherwise = drop }}
-sharder shards {{ from = list, key = item.data[{cel}], shards = {{ a = nodes({{ zone = {text} }}), b = nodes({{ zone = {text} }}) }} }}
-worker plain {{ image = "w:1", command = [{text}, "-c", {text}], env = {{ A = {text}, B = secret("s", {text}), C = config_map("c", {text}) }}, input = stdin }}
+sharder shards {{ from = list, key = item.data[{cel}], shards = {{ a = nodes({{ zone = "z" }}), b = nodes({{ zone = "z" }}) }} }}
+worker plain {{ image = "w:1", command = [{text}, "-c", {text}], env = {{ A = {text}, B = secret("s", "k"), C = config_map("c", "k") }}, input = stdin }}
 worker shell {{ image = "w:1", run = {text}, pod = {{ priorityClassName = {text}, hostAliases = [{{ ip = {text}, hostnames = [{text}] }}] }} }}
 queue one {{ from = kept, worker = plain, env = {{ A = {text} }} }}
-queue two {{ from = cases.a, worker = shell, place = nodes({{ zone = {text} }}) }}
+queue two {{ from = cases.a, worker = shell, place = nodes({{ zone = "z" }}) }}
 queue three {{ from = shards, worker = plain }}
 queue four {{ from = own, worker = shell }}
-carrier out: kafka {{ from = one, brokers = "kafka:9092", topic = "t", username = {text}, auth = secret("s", {text}) }}
+carrier out: kafka {{ from = one, brokers = "kafka:9092", topic = "t", username = {text}, auth = secret("s", "k") }}
 """
 
 

@@ -27,7 +27,29 @@ def read_call(
         )
         return INVALID
     arguments = _arguments(value, FUNCTIONS[word], type.needs, scope, read, findings)
-    return arguments if isinstance(arguments, Invalid) else _MAKERS[word](arguments)
+    if isinstance(arguments, Invalid):
+        return arguments
+    try:
+        return _MAKERS[word](arguments)
+    except NotANetworkError as error:
+        span = value.arguments[0].span
+        written = f'"{error}"'
+        findings.append(values.malformed_text(span, "cidr(network)", written, "a network such as 10.0.0.0/8"))
+        return INVALID
+
+
+class NotANetworkError(Exception):
+    """Its text is what was written."""
+
+
+def _cidr(given: dict[str, Any]) -> Cidr:
+    """The network in its one canonical form: Kubernetes warns of bits beyond the prefix."""
+    from ipaddress import ip_network  # a few milliseconds that few files need
+
+    try:
+        return Cidr(str(ip_network(given["network"], strict=False)))
+    except ValueError:
+        raise NotANetworkError(given["network"]) from None
 
 
 def _arguments(
@@ -84,5 +106,5 @@ _MAKERS: dict[str, Callable[[dict[str, Any]], object]] = {
     "config_map": lambda given: ConfigMap(**given),
     "zone": lambda given: Nodes((("topology.kubernetes.io/zone", given["name"]),)),
     "nodes": lambda given: Nodes(tuple(given["labels"].items())),
-    "cidr": lambda given: Cidr(given["network"]),
+    "cidr": _cidr,
 }

@@ -30,6 +30,11 @@ from wqc.language.types import (
     Word,
 )
 
+_LABEL = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+_LABEL_WORDS = "letters, digits, `-`, `_` and `.`, at most 63"
+LABEL_VALUE = Text(f"({_LABEL})?", _LABEL_WORDS)
+ZONE = Text(_LABEL, _LABEL_WORDS)
+DATA_KEY = Text(r"(?!\.$|\.\.)[-._a-zA-Z0-9]{1,253}", "letters, digits, `-`, `_` and `.`, at most 253")
 DNS_LABEL = Text(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", "lower-case letters, digits and `-`, at most 63")
 DNS_NAME = Text(
     r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", "lower-case letters, digits, `-` and `.`, at most 253"
@@ -74,7 +79,7 @@ FUNCTIONS: dict[str, Function] = {
                 ),
                 Attribute(
                     "sub_path",
-                    Text(r"[^/\0][^\0]*", "a relative path"),
+                    Text(r"(?!(.*/)?\.\.(/|$))[^/\0][^\0]*", "a relative path without `..`"),
                     "a folder of the volume instead of its root",
                 ),
             ),
@@ -82,7 +87,7 @@ FUNCTIONS: dict[str, Function] = {
         ),
         Function(
             "secret",
-            (_required("name", DNS_NAME, "the Secret's name"), Attribute("key", NOT_EMPTY, "one key of it")),
+            (_required("name", DNS_NAME, "the Secret's name"), Attribute("key", DATA_KEY, "one key of it")),
             (),
             "A Secret of the namespace: one key as a value, or all of it mounted as files.",
         ),
@@ -90,19 +95,21 @@ FUNCTIONS: dict[str, Function] = {
             "config_map",
             (
                 _required("name", DNS_NAME, "the ConfigMap's name"),
-                Attribute("key", NOT_EMPTY, "one key of it"),
+                Attribute("key", DATA_KEY, "one key of it"),
             ),
             (),
             "A ConfigMap of the namespace: one key as a value, or all of it mounted as files.",
         ),
-        Function("zone", (_required("name", NOT_EMPTY, "the zone's name"),), (), "The nodes of one zone."),
+        Function("zone", (_required("name", ZONE, "the zone's name"),), (), "The nodes of one zone."),
         Function(
             "nodes",
             (
                 _required(
                     "labels",
                     MapOf(
-                        ANY_TEXT, r"([-a-z0-9.]+/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?", "a label's key"
+                        LABEL_VALUE,
+                        r"([-a-z0-9.]+/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?",
+                        "a label's key",
                     ),
                     "node labels",
                 ),
