@@ -77,7 +77,7 @@ test: $(VENV)/wheel.stamp $(VENV)/go.stamp
 
 test-cluster: $(VENV)/wheel.stamp $(VENV)/go.stamp
 	@$(GOBUILD) apiserver node pause kwok kube-score wqc-wrapper
-	$(BIN)/pytest -n 3 --dist loadgroup --no-loadscope-reorder tests/cluster tests/security $(ARGS)
+	$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder tests/cluster tests/security $(ARGS)
 
 crash-all: $(VENV)/wheel.stamp $(VENV)/go.stamp
 	WQC_CRASH_ALL=1 $(BIN)/pytest tests/cluster/test_crash.py $(ARGS)

@@ -22,14 +22,6 @@ def pytest_configure(config: pytest.Config) -> None:
         gobuild.announce = lambda line: terminal.write_line(f"\n{line}")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What runs at the same time are files; but this machine can be one node only (`--dist loadgroup`)."""
-    for item in items:
-        on_node = {"real_node", "runtime_node"} & set(getattr(item, "fixturenames", ()))
-        item.add_marker(pytest.mark.xdist_group("real-node" if on_node else str(item.path)))
-
-
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """What a test wants people to know, whether it passed or not."""
     for reports in terminalreporter.stats.values():

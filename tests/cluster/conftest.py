@@ -3,6 +3,7 @@ nodes, a real node."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,13 @@ from cluster.controllers import TUNED, start_controllers
 from cluster.given_cluster import GivenCluster, given_kubeconfig
 from cluster.real_node import RealNode
 from cluster.runtime_image import runtime_image
+from cluster.schedule import Schedule
 from cluster.simulated_nodes import start_simulated_nodes
 from support.need import unavailable
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Schedule:
+    return Schedule(config, log)
 
 
 @contextmanager
