@@ -240,17 +240,20 @@ class LocalStore:
         return job if job.held else await self._run(folder)
 
     async def _run(self, folder: JobFolder) -> Job:
+        job = self._read(folder, runs=True)  # before the worker can take the folder away
+        ends = self._ends(folder)
         self._processes[folder.path.name] = await process.start(folder)
-        self._mind(folder, self._watch(folder))
-        return self._read(folder, runs=True)
+        self._mind(folder, self._watch(folder, ends))
+        return job
 
     async def _resume(self, folder: JobFolder) -> Job:
         if folder.done.exists():
             self._mind(folder, self._expire(folder))
         elif process.runs(folder):
+            job = self._read(folder, runs=True)
             self._processes[folder.path.name] = None
-            self._mind(folder, self._watch(folder))
-            return self._read(folder, runs=True)
+            self._mind(folder, self._watch(folder, self._ends(folder)))
+            return job
         elif not process.was_started(folder):
             return await self._begin(folder)
         return self._read(folder, runs=False)
@@ -263,14 +266,19 @@ class LocalStore:
         task = asyncio.create_task(minder)
         self._minders[folder.path.name] = task
 
-    async def _watch(self, folder: JobFolder) -> None:
+    def _ends(self, folder: JobFolder) -> tuple[int | None, float]:
+        """The seconds that it may take, and when they are over."""
+        manifest = json.loads(folder.job.read_bytes())
+        limit = manifest["job"]["spec"]["template"]["spec"].get("activeDeadlineSeconds")
+        return limit, manifest["created"] + (limit or 0)
+
+    async def _watch(self, folder: JobFolder, ends: tuple[int | None, float]) -> None:
         """Until it has ended, or its time is over."""
         name = folder.path.name
         running = self._processes[name]
         group = process.group_of(folder, running)
-        manifest = json.loads(folder.job.read_bytes())
-        limit = manifest["job"]["spec"]["template"]["spec"].get("activeDeadlineSeconds")
-        left = None if limit is None else max(0.0, manifest["created"] + limit - time.time())
+        limit, at = ends
+        left = None if limit is None else max(0.0, at - time.time())
         try:
             async with asyncio.timeout(left):
                 await process.ended(folder, running)
