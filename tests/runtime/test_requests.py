@@ -195,7 +195,9 @@ def test_a_paused_queue_starts_nothing_until_it_is_resumed(tmp_path: Path) -> No
     asyncio.run(scenario())
 
 
-def test_requests_that_can_not_be_are_dropped_and_old_ones_forgotten(tmp_path: Path) -> None:
+def test_requests_that_can_not_be_are_dropped_and_old_ones_forgotten(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async def scenario() -> None:
         people = LocalStateStore(tmp_path)
         await people.write({"request.0": "not JSON", "other": "kept"})
@@ -206,6 +208,8 @@ def test_requests_that_can_not_be_are_dropped_and_old_ones_forgotten(tmp_path: P
             entries = (await people.read()).entries
             assert ("request.0" in entries, entries["other"]) == (False, "kept")
             assert (await answer(tmp_path, stranger)).missing == ("x",)
+            told = [each.facts for each in caplog.records if each.msg == "nothing to retry: no failed item"]  # type: ignore[attr-defined]
+            assert told == [{"queue": "nobody", "item": "x"}]
             for _ in range(KEPT + 3):
                 await ask(tmp_path, "discard", None)
             await settled(manager, tmp_path, failed=0)

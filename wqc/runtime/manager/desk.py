@@ -94,11 +94,18 @@ class Desk:
 
     async def _finish(self, key: str, request: Request) -> None:
         count = len(request.jobs or ())
-        log(logging.INFO, f"{request.action} is done", queue=request.queue, items=count)
         done = [each for each, other in requests(self._state.entries).items() if other and other.done]
         old: dict[str, str | None] = dict.fromkeys(done[: max(0, len(done) + 1 - KEPT)])
         finished = replace(request, items=None, jobs=(), count=count, done=True)
         await self._write({**old, key: encode_request(finished)})
+        log(logging.INFO, f"{request.action} is done", queue=request.queue, items=count)
+        for item in request.missing:  # whoever asked may have asked before a manager ran
+            log(
+                logging.WARNING,
+                f"nothing to {request.action}: no failed item",
+                queue=request.queue,
+                item=item,
+            )
 
     async def _write(self, changes: Mapping[str, str | None]) -> None:
         self._state = await self._store.write(changes, self._state.version)
