@@ -38,7 +38,9 @@ def where(condition: str, source: str = "s") -> str:
         "[1, 2].exists(each_one, each_one == size(item.name))",
         "item.name.matches(r'^\\d+$')",
         'item.name == "# no comment"  # a comment',
-        "size(item.name) > param.limit || param.dev",
+        "size(item.name) > param.limit && param.dev",
+        'item.name == "a" || false',
+        'item.name == "a" || 1 / 0 == 1',
     ],
 )
 def test_nothing_to_say(condition: str) -> None:
@@ -131,6 +133,26 @@ def test_nothing_to_say(condition: str) -> None:
         (
             "param.limit > 3",
             "WQ305 10:30 this is always false, whatever the item, as `param.limit` says <param",
+            "",
+        ),
+        (
+            "true || item.data.size > 1",
+            "WQ305 10:30 this is always true, whatever the item <true || item.data.size > 1>",
+            "use something of the item",
+        ),
+        ("item.data.a == 1 && false", "WQ305 10:30 this is always false, whatever the item <item", ""),
+        ("!(false && has(item.data.x))", "WQ305 10:30 this is always true, whatever the item <!(", ""),
+        ("true ? true : item.data.x", "WQ305 10:30 this is always true, whatever the item <true", ""),
+        ("[1].all(param, param > 0)", "WQ305 10:30 this is always true, whatever the item <[", ""),
+        ("[1, 2].all(x, x < 3 || item.data.x)", "WQ305 10:30 this is always true, whatever the item <[", ""),
+        (
+            "item.data.a == 1 || param.dev",
+            "WQ305 10:30 this is always true, whatever the item, as `param.dev` says <item",
+            "",
+        ),
+        (
+            "item.data.a == 1 && false && param.dev",
+            "WQ305 10:30 this is always false, whatever the item <item",
             "",
         ),
         (

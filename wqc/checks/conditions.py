@@ -1,6 +1,7 @@
 """Whether conditions and keys can be evaluated, and mean something."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from wqc.checks.condition_problems import problems
 from wqc.checks.condition_text import ConditionText
@@ -89,27 +90,33 @@ def _condition(
         hint = "compare it with something" if result in _COMPARED else ""
         yield mistakes.wrong_result(condition.span, "true or false", _RESULTS.get(result, result), hint)
         return
-    roots = [path.names[0] for path in text.paths]
-    if "item" not in roots:
-        yield _constant(node, condition, expression, text)
+    if constant := _constant(node, condition, expression, text):
+        yield constant
     elif not fields and not isinstance(node, Sharder):
         yield from _missing_fields(node, text)
 
 
-def _constant(node: Node, condition: Condition, expression: Expression, text: ConditionText) -> Finding:
-    params = list(dict.fromkeys(".".join(path.value) for path in text.paths if path.names[0] == "param"))
+def _constant(
+    node: Node, condition: Condition, expression: Expression, text: ConditionText
+) -> Finding | None:
+    """The finding where no item changes what the condition gives."""
+    names = dict.fromkeys(path.value[1] for path in text.paths if path.names[0] == "param" and path.value[1:])
+    params = list(names)
     try:
-        value = expression.evaluate("", "", None)
-        always = (
-            {True: "true", False: "false"}.get(value, "the same") if isinstance(value, bool) else "the same"
-        )
+        value = expression.known()
+        always = str(value).lower() if isinstance(value, bool) else "the same"
     except EvaluationFailed as error:
+        if any(path.names[0] == "item" for path in text.paths):
+            return None
         always = f"a failure ({error})"
+    with suppress(EvaluationFailed):
+        expression.known(unset=params)
+        params = []
     if isinstance(node, Sharder):
         hint = "all items go to one shard; use a field that tells them apart"
     else:
         hint = "use something of the item (`item.name`, `item.data`), or do without the condition"
-    finding = mistakes.constant_condition(condition.span, always, hint, params)
+    finding = mistakes.constant_condition(condition.span, always, hint, [f"param.{name}" for name in params])
     return at_level(finding, Level.NOTE) if params else finding
 
 

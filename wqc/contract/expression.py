@@ -3,7 +3,7 @@ project's own library.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -70,7 +70,18 @@ class Expression:
         else:
             bound["item.data"] = data
         _check(bound)
-        bound |= {f"param.{param}": value for param, value in self._params}
+        return self._value(bound, ())
+
+    def known(self, unset: Collection[str] = ()) -> Any:
+        """The value for every item, where it is known without one: `&&`, `||` and `? :` need no operand that
+        can't change what they give (https://github.com/google/cel-spec, Logical Operators).
+
+        The params in `unset` are as unknown as the item is. Raises EvaluationFailed.
+        """
+        return self._value({}, unset)
+
+    def _value(self, bound: dict[str, object], unset: Collection[str]) -> Any:
+        bound |= {f"param.{param}": value for param, value in self._params if param not in unset}
         try:
             value = self._compiled.eval(data=bound)
         except RuntimeError as error:
