@@ -16,6 +16,7 @@ import pytest
 
 from support.cable import cable
 from support.filled import ITEMS, Filled, kafka, rabbitmq, redis_list, redis_stream
+from support.kafka import Kafka, kafka_server
 from support.localrun import QUICK, jobs, queue_files, recorded, until_idle
 from support.opened import opened
 from support.rabbitmq_server import RabbitServer, rabbitmq_server
@@ -150,6 +151,11 @@ def add(server: RedisServer) -> None:
     server.add("jobs", ({"body": body} for body in ODD))
 
 
+def produce(server: Kafka) -> None:
+    server.create("jobs", max_message_bytes=str(2 << 20))
+    server.send("jobs", ODD)
+
+
 def send(server: RabbitServer) -> None:
     async def run() -> None:
         async with await aio_pika.connect(server.url) as connection:
@@ -168,6 +174,7 @@ def send(server: RabbitServer) -> None:
         ("redis_list", redis_server, push),
         ("redis_stream", redis_server, add),
         ("rabbitmq", rabbitmq_server, send),
+        ("kafka", kafka_server, produce),
     ],
 )
 def test_equal_poisonous_and_large_messages(
@@ -181,7 +188,7 @@ def test_equal_poisonous_and_large_messages(
         workflow.queue("work", words)
         workflow.queue("look", words.failed)
         files = {"work": queue_files("work", "true"), "look": queue_files("look", "true")}
-        async with opened(kind, PERIODS, **options) as source:
+        async with opened(kind, PERIODS, workflow="odd", name="words", **options) as source:
             status = await until_idle(
                 workflow, tmp_path / "s", files, {"words": source}, 120, periods=PERIODS
             )
@@ -193,11 +200,13 @@ def test_equal_poisonous_and_large_messages(
     with start(tmp_path / "broker") as server:
         fill(server)
         (tmp_path / "secret").write_text(server.url if kind == "rabbitmq" else PASSWORD)
-        where = {"auth": {"file": str(tmp_path / "secret")}}
-        if kind == "rabbitmq":
-            where |= {"brokers": server.brokers, "queue": "jobs"}
-        else:
-            where |= {"brokers": server.address, "key": "jobs"}
-        work, look = asyncio.run(run(where)).queues
+        auth = {"auth": {"file": str(tmp_path / "secret")}}
+        where = {
+            "redis_list": lambda: {"brokers": server.address, "key": "jobs", **auth},
+            "redis_stream": lambda: {"brokers": server.address, "key": "jobs", **auth},
+            "rabbitmq": lambda: {"brokers": server.brokers, "queue": "jobs", **auth},
+            "kafka": lambda: {"brokers": server.brokers, "topic": "jobs"},
+        }
+        work, look = asyncio.run(run(where[kind]())).queues
     assert (work.done, work.failed, look.done, look.failed) == (3, 1, 1, 0), (work, look)
     assert work.failures[0].reason.startswith("its data is 10485"), work.failures
