@@ -65,6 +65,8 @@ def deployed(client: Client, namespace: str) -> None:
     client.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
     while client.request("GET", f"/api/v1/namespaces/{namespace}/serviceaccounts/default").status != 200:
         time.sleep(0.05)
+    manager = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "faults-manager"}}
+    client.create(manager, namespace)
     for queue in ("first", "second"):
         files = queue_files(queue, "true", result="required" if queue == "first" else "none")
         template = yaml.safe_load(job_template("true"))
