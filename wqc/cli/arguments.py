@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from wqc import __version__
 from wqc.cli.ending import Status
+from wqc.diagnostics.suggestion import nearest
 from wqc.model.podspec import VERSIONS
 
 COMMANDS = {
@@ -170,7 +171,5 @@ def _kind(word: str) -> str:
 
 
 def _nearest(word: str, known: Sequence[str]) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(word.partition("=")[0], known, n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+    near = nearest(word.partition("=")[0], known)
+    return f"; did you mean {near}?" if near else ""

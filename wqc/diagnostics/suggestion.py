@@ -1,9 +1,11 @@
 """The nearest legal name, and the list of what is legal."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 _LISTED = 12
+_ABBREVIATED = 3
+_LONGEST = 100
+"""Letters of a word that is looked at: no one misspells more."""
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
@@ -18,5 +20,37 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
-    """The one of `known` that is most like `word`; empty where none is much like it."""
-    return next(iter(get_close_matches(word, known, n=1, cutoff=0.6)), "")
+    """The first of those of `known` that are most like `word`; empty where more than a third of the letters
+    would have to change.
+
+    A letter too many, too few, another one and two that changed places are each one change, and so is all
+    that an abbreviation leaves off (`int`); capitals are none.
+    """
+    best, least = "", _LONGEST
+    for name in known:
+        letters = max(len(word), len(name))
+        if letters <= _LONGEST:
+            changes = _changes(word.lower(), name.lower(), min(letters // 3, least - 1))
+            if changes is not None:
+                best, least = name, changes
+    return best
+
+
+def _changes(word: str, name: str, most: int) -> int | None:
+    """The optimal string alignment distance, as long as it isn't over `most`."""
+    if _ABBREVIATED <= len(word) < len(name) and name.startswith(word):
+        return 1 if most >= 1 else None
+    if abs(len(word) - len(name)) > most:
+        return None
+    above: list[int] = []
+    row = list(range(len(name) + 1))
+    for at, letter in enumerate(word):
+        above, before, row = row, above, [at + 1]
+        for to, other in enumerate(name):
+            cost = min(above[to] + (letter != other), above[to + 1] + 1, row[to] + 1)
+            if at and to and letter == name[to - 1] and word[at - 1] == other:
+                cost = min(cost, before[to - 1] + 1)
+            row.append(cost)
+        if min(row) > most:
+            return None
+    return row[-1] if row[-1] <= most else None

@@ -5,6 +5,7 @@ from typing import Any
 
 from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.mistakes import names, values
+from wqc.diagnostics.suggestion import nearest
 from wqc.language import syntax
 from wqc.language.describe import type_words, value_words
 from wqc.language.schema import FUNCTIONS
@@ -22,8 +23,10 @@ def read_call(
     """What a call such as `pvc("media")` stands for, or INVALID; `read` types its arguments."""
     word = value.function.text
     if word not in type.functions:
+        near = nearest(word, type.functions)
+        hint = f"did you mean `{near}`?" if near else ""
         findings.append(
-            values.wrong_type(place.span, place.name, type_words(type), value_words(value), place.param)
+            values.wrong_type(place.span, place.name, type_words(type), value_words(value), place.param, hint)
         )
         return INVALID
     arguments = _arguments(value, FUNCTIONS[word], type.needs, scope, read, findings)
