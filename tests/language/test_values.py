@@ -76,6 +76,10 @@ def test_duration(written: str, seconds: float) -> None:
         ),
         ("takes = 30", "WQ209 3:37 `takes` takes a duration such as `30s`, and `30` is none"),
         ("takes = 0s", "WQ210 3:37 `takes` must be longer than nothing, and `0s` isn't"),
+        (
+            "takes = 24855d3h14m8s",
+            "WQ210 3:37 `takes` must be at most 2147483647s (68 years), and `24855d3h14m8s` isn't",
+        ),
         ("input = stdout", "WQ208 3:37 `input` takes `file` or `stdin`, not the name `stdout`"),
         ('input = "stdin"', "WQ208 3:37 `input` takes `file` or `stdin`, not a string"),
         ("command = []", "WQ210 3:39 `command` must be a list of at least one entry, and `[]` isn't"),

@@ -30,3 +30,8 @@ KEEP = 3600.0
 
 FINISHED_JOBS = 5000
 """How many finished Jobs a workflow keeps at most."""
+
+LONGEST_SECONDS = 2**31 - 1
+"""Of any duration: a pod's `activeDeadlineSeconds` may say no more (kubernetes, core validation
+ValidatePodSpec).
+"""

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, TypeVar
 
+from wqc.contract.limits import LONGEST_SECONDS
 from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.mistakes import names, params, values
 from wqc.diagnostics.source import Span
@@ -197,11 +198,10 @@ class Coercion:
 
     def _duration(self, value: syntax.Measure | syntax.Number, type: Type, scope: Scope, place: Place) -> Any:
         typed = self._measure(value.text, measures.duration, measures.suggest_duration, type, place)
-        if isinstance(typed, Invalid) or typed.microseconds > 0:
+        if isinstance(typed, Invalid) or 0 < typed.microseconds <= LONGEST_SECONDS * 1_000_000:
             return typed
-        self.findings.append(
-            values.out_of_bounds(place.span, place.name, value.text, "longer than nothing", place.param)
-        )
+        bounds = f"at most {LONGEST_SECONDS}s (68 years)" if typed.microseconds else "longer than nothing"
+        self.findings.append(values.out_of_bounds(place.span, place.name, value.text, bounds, place.param))
         return INVALID
 
     def _cpu(self, value: syntax.Measure | syntax.Number, type: Type, scope: Scope, place: Place) -> Any:

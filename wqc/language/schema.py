@@ -36,8 +36,10 @@ LABEL_VALUE = Text(f"({_LABEL})?", _LABEL_WORDS)
 ZONE = Text(_LABEL, _LABEL_WORDS)
 DATA_KEY = Text(r"(?!\.$|\.\.)[-._a-zA-Z0-9]{1,253}", "letters, digits, `-`, `_` and `.`, at most 253")
 DNS_LABEL = Text(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", "lower-case letters, digits and `-`, at most 63")
+_DNS_PART = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 DNS_NAME = Text(
-    r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", "lower-case letters, digits, `-` and `.`, at most 253"
+    rf"(?=.{{1,253}}$){_DNS_PART}(\.{_DNS_PART})*",
+    "parts of lower-case letters, digits and inner `-`, joined by `.`, at most 253 in all",
 )
 ABSOLUTE_PATH = Text(r"/[^\0:]*", "an absolute path")
 URL = Text(r"https?://[^\s/]+(/\S*)?", "an http:// or https:// address")
