@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from wqc.diagnostics.mistakes.params import EACH_IS_WHOLE
 from wqc.diagnostics.suggestion import nearest
 from wqc.language import syntax
 from wqc.language.types import (
@@ -30,6 +31,8 @@ def form_hint(value: syntax.Value, type: Type, params: Sequence[str]) -> str:
     texts = any(isinstance(choice, Text | ScriptText) for choice in choices)
     words = any(isinstance(choice, Word | Flag | ReferenceTo) for choice in choices)
     match value, type:
+        case syntax.Path(), _ if value.text.startswith("each."):
+            return EACH_IS_WHOLE
         case syntax.Measure(), Integer() | Fraction() | RangeOf():
             return "this attribute has no unit"
         case ((syntax.Number() | syntax.Measure() | syntax.Constant()), _) if texts:

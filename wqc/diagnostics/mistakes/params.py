@@ -7,6 +7,8 @@ from wqc.diagnostics.mistake import Words, mistake
 from wqc.diagnostics.mistakes.samples import QUEUE
 from wqc.diagnostics.suggestion import did_you_mean
 
+EACH_IS_WHOLE = "`each` stands for the whole value of an entry, and has no parts"
+
 
 @mistake(
     "WQ213",
@@ -65,6 +67,8 @@ def unknown_param_type(word: str, known: Sequence[str]) -> Words:
 )
 def unknown_param(word: str, known: Sequence[str]) -> Words:
     """A param that isn't declared"""
+    if word.startswith("each."):
+        return Words(f"there is no `{word}`", help=EACH_IS_WHOLE)
     advice = did_you_mean(word.removeprefix("param."), known) or f"declare it: `param {word} = …`"
     return Words(f"there is no param `{word}`", help=advice)
 
