@@ -336,3 +336,24 @@ def seconds(text: str) -> float:
     start = time.process_time()
     parse(Source("a.wq", text))
     return time.process_time() - start
+
+
+def test_blocks_between_the_braces_of_another() -> None:
+    text = (
+        'workflow w {\n  source s: items { items = ["a"] }\n  namespace = "n"\n'
+        '  manager {\n    user = 1\n  }\n  param x = 3\n  worker "k" { image = "a" }\n}\n'
+        "queue q {\n  from = s, worker = k\n  budget { pods = 1 }\n  retries = 3\n}\n"
+    )
+    assert [found[:3] for found in findings(text)] == [
+        ("WQ145", "source", "this `source` stands within another block"),
+        ("WQ145", "budget", "this `budget` stands within another block"),
+    ]
+    workflow, queue = parse(Source("a.wq", text)).document.statements
+    assert keys(workflow) == ["namespace"]
+    assert keys(queue) == ["from", "worker", "retries"]
+
+
+def test_an_attribute_named_like_a_block_is_none() -> None:
+    assert [found[0] for found in findings("queue q {\n  worker { }\n  worker k\n}\n")] == ["WQ135", "WQ135"]
+    found = parse_params(Source("a.wqp", "param x = 3\nqueue q { a = 1 }\n")).findings
+    assert {each.code for each in found} == {"WQ135"}

@@ -20,6 +20,9 @@ def explain(place: Place) -> Finding:
         found = _in_head(place)
         if found:
             return found
+    if place.is_block():
+        word = place.span(-1)
+        return syntax.block_within(word, word.text)
     return (
         _operator_word(place)
         or _name_with_sign(place)

@@ -28,8 +28,8 @@ class Place:
     """`at` is the index of the token that fits nothing, `start` that of the first one of its statement or
     entry.
 
-    `expects` says of a symbol whether it would fit; `assigned` is whether a `name =` has been read, and `top`
-    whether it is a block's first line that can't be.
+    `expects` says of a symbol whether it would fit; `assigned` is whether a `name =` has been read, `top`
+    whether it is a block's first line that can't be, and `braced` whether it stands between braces.
     """
 
     source: Source
@@ -39,6 +39,7 @@ class Place:
     expects: Callable[[str], bool]
     assigned: bool
     top: bool
+    braced: bool
 
     def kind(self, offset: int = 0) -> str:
         """What the token so many places after the unfit one is; empty outside of the statement or entry."""
@@ -93,6 +94,21 @@ class Place:
         _, start, end = self.tokens[self.start]
         block = BLOCKS.get(self.source.text[start:end])
         return block is None or bool(block.kinds)
+
+    def is_block(self) -> bool:
+        """Whether it is a block between the braces of another: `source s: items {`, `manager {`,
+        `param x = 1`.
+        """
+        # only for files with mistakes, and not light to import
+        from wqc.language.schema import BLOCKS
+
+        if not self.braced or self.at != self.start + 1 or (head := self.head()) is None:
+            return False
+        block = BLOCKS.get(head.kind.text)
+        if block is None:
+            return head.kind.text in ("param", "import")
+        named = self.kind() in ("NAME", "STRING")
+        return self.tokens[head.stop][0] == "LBRACE" and named == block.named
 
     def head(self) -> Head | None:
         """What can be made out of the statement as a block's first line."""

@@ -19,6 +19,7 @@ class Recovery:
         self.builder = builder
         self.findings: list[Finding] = []
         self._comma: int | None = None
+        self._around_blocks: set[int] = set()
         self._told = sorted(finding.span.start for finding in told)
 
     def __call__(self, automaton: Automaton) -> None:
@@ -34,7 +35,11 @@ class Recovery:
             automaton.expects,
             assigned,
             top,
+            len(automaton.floors) > 1,
         )
+        if place.is_block():
+            self._leave_out(automaton, place, floor)
+            return
         self._say(place)
         if place.kind(1) == "EQUAL" and not place.inside() and automaton.expects("_END"):
             automaton.tokens.insert(automaton.at, ("_END", place.span().start, place.span().start))
@@ -62,6 +67,16 @@ class Recovery:
             self.builder.forget_plain(place.tokens[place.start][1])
             insort(self._told, finding.span.start)
             self.findings.append(finding)
+
+    def _leave_out(self, automaton: Automaton, place: Place, floor: int) -> None:
+        """A block within another: say so of the first one there, since who moves that moves them all."""
+        brace = automaton.starts[floor - 2]
+        if brace not in self._around_blocks:
+            self._around_blocks.add(brace)
+            self._say(place)
+        automaton.forget(floor)
+        self._skip(automaton)
+        automaton.at += automaton.tokens[automaton.at][0] == "_END"
 
     def _entry_start(self, automaton: Automaton, floor: int) -> int:
         """The index of the token that the statement or entry begins with."""

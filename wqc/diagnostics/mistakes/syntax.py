@@ -310,6 +310,26 @@ def percentage(written: str, fraction: str) -> Words:
 
 
 @mistake(
+    "WQ145",
+    Level.ERROR,
+    bad=_FILE.lstrip().replace("workflow w", "workflow w {", 1).replace("\n", "\n  ").rstrip() + "\n}\n",
+    good=_FILE,
+    blocking=True,
+)
+def block_within(block: str) -> Words:
+    """A block within another block
+
+    A file's blocks stand one after the other, and belong to its one workflow without being within its
+    braces.
+    """
+    return Words(
+        f"this `{block}` stands within another block",
+        help="blocks stand one after the other: close the other one before this; "
+        "`workflow NAME` needs no braces",
+    )
+
+
+@mistake(
     "WQ150",
     Level.ERROR,
     bad=_FILE.replace("retries = 2", "retries = ? 2"),
