@@ -13,7 +13,7 @@ from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.source import Source, Span
 from wqc.language.formatter import format_text
 from wqc.language.parser import parse, parse_params, parse_value
-from wqc.language.syntax import Block, Broken
+from wqc.language.syntax import Block, Broken, Expression
 from wqc.language.tables import PRODUCTIONS, STATES
 
 BEFORE = "queue before { from = a }\n"
@@ -357,3 +357,12 @@ def test_an_attribute_named_like_a_block_is_none() -> None:
     assert [found[0] for found in findings("queue q {\n  worker { }\n  worker k\n}\n")] == ["WQ135", "WQ135"]
     found = parse_params(Source("a.wqp", "param x = 3\nqueue q { a = 1 }\n")).findings
     assert {each.code for each in found} == {"WQ135"}
+
+
+@pytest.mark.parametrize("condition", ["(b == (“x”))", "f([c, “x”]) && d", "(" * 70 + "b" + ")" * 70])
+def test_an_expression_with_something_broken_in_it_is_broken(condition: str) -> None:
+    parsed = parse(Source("a.wq", f"filter f {{ a = {condition}, b = c && (d) }}\n"))
+    assert [finding.code for finding in parsed.findings] == ["WQ112" if "((((" in condition else "WQ102"]
+    (block,) = parsed.document.statements
+    assert isinstance(block, Block)
+    assert [type(entry.value) for entry in block.attributes or ()] == [Broken, Expression]

@@ -45,7 +45,8 @@ class Builder:
     """Each method takes the start and end offsets of what was read and the value of each of its symbols.
 
     `findings` is what is wrong wherever it stands, `plain` what is wrong unless it turns out to be part of a
-    CEL expression, and `holes` the `${…}` that are wrong if it does.
+    CEL expression, and `holes` the `${…}` that are wrong if it does. An expression with something broken in
+    it is broken.
     """
 
     def __init__(self, source: Source) -> None:
@@ -54,6 +55,7 @@ class Builder:
         self.findings: list[Finding] = []
         self.plain: list[Finding] = []
         self.holes: list[Name] = []
+        self._broken = -1
 
     # --- lists ---
 
@@ -190,7 +192,7 @@ class Builder:
 
     def call(
         self, start: int, end: int, path: list[Token], _: Token, arguments: object, *__: Token
-    ) -> Call | Expression:
+    ) -> Call | Expression | Broken:
         if len(path) > 1 or self.text[path[0][1] : path[0][2]] in _CEL_FUNCTIONS:
             return self.expression(start, end)
         values: list[Value] = []
@@ -211,9 +213,10 @@ class Builder:
     def range_value(self, start: int, end: int, low: Value, _: Token, high: Value) -> Range:
         return Range(low, high, Span(self.source, start, end))
 
-    def expression(self, start: int, end: int, *_: object) -> Expression:
+    def expression(self, start: int, end: int, *_: object) -> Expression | Broken:
         self._is_cel(start)
-        return Expression(Span(self.source, start, end))
+        span = Span(self.source, start, end)
+        return Broken(span) if self._broken >= start else Expression(span)
 
     def chain(self, start: int, end: int, *_: object) -> None:
         return None
@@ -242,6 +245,7 @@ class Builder:
         return Entry(name, value, Span(self.source, start, end))
 
     def broken(self, start: int, end: int, _: Token) -> Broken:
+        self._broken = start
         return Broken(Span(self.source, start, end))
 
     def imported(self, start: int, end: int, word: Token, path: Token, by: Token, alias: Token) -> Import:
