@@ -98,6 +98,7 @@ bad: $(VENV)/wheel.stamp
 benchmarks: $(VENV)/wheel.stamp $(VENV)/go.stamp
 	$(BIN)/python benchmarks/compile.py
 	$(BIN)/python benchmarks/manager.py
+	$(BIN)/python benchmarks/brokers.py
 
 docs: $(VENV)/wheel.stamp
 	$(BIN)/python tools/reference.py
