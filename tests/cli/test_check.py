@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from support.command import Ran, wqc
 
 GOOD = """\
@@ -133,3 +135,23 @@ def test_the_same_bytes_whatever_the_hash_seed_and_locale(tmp_path: Path) -> Non
     )
     assert first.status == 1
     assert all(other == first for other in others)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check", "w.wq", "--format"),
+        ("build", "w.wq", "-o", "out", "--format"),
+        ("fmt", "w.wq", "--format"),
+        ("run", "w.wq", "--format"),
+        ("fill", "w.wq", "s", "a", "--format"),
+        ("graph", "w.wq", "--findings"),
+    ],
+)
+def test_every_command_that_reads_a_workflow_has_findings_for_programs(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "w.wq").write_text('workflow w\nsource s: items { items = ["a" }\n')
+    ran = wqc(*words, "json", folder=tmp_path)
+    said = json.loads(ran.err or ran.out)
+    assert (ran.status, [each["code"] for each in said["findings"]]) == (1, ["WQ120"])

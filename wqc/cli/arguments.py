@@ -117,21 +117,21 @@ def _fill(parser: Parser, name: str) -> None:
     parser.add_argument("--debug", action="store_true", help="show Python's traceback if wqc itself fails")
 
 
-def add_findings_options(parser: argparse.ArgumentParser) -> None:
+def add_findings_options(parser: argparse.ArgumentParser, option: str = "--format") -> None:
     """How findings are shown."""
+    add_format_option(parser, option)
+    parser.add_argument("--notes", action="store_true", help="show notes too, which are advice")
+    add_colour_option(parser)
+
+
+def add_format_option(parser: argparse.ArgumentParser, option: str = "--format") -> None:
     parser.add_argument(
-        "--format",
+        option,
+        dest="format",
         choices=("text", "json", "sarif", "github"),
         default="text",
         help="how findings are printed (default: text)",
     )
-    add_text_options(parser)
-
-
-def add_text_options(parser: argparse.ArgumentParser) -> None:
-    """How findings are shown as text."""
-    parser.add_argument("--notes", action="store_true", help="show notes too, which are advice")
-    add_colour_option(parser)
 
 
 def add_colour_option(parser: argparse.ArgumentParser) -> None:

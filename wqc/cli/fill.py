@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wqc.cli import files
-from wqc.cli.arguments import Pairs, add_colour_option, add_compiler_options
+from wqc.cli.arguments import Pairs, add_compiler_options, add_findings_options
 from wqc.cli.compiler import options
 from wqc.cli.ending import Status, Trouble, status_of
 from wqc.cli.report import report
@@ -51,8 +51,7 @@ def add_arguments(parser: ArgumentParser) -> None:
             f"--{option}", dest=f"{option}s", metavar=metavar, action=Pairs, default={}, help=text
         )
     add_compiler_options(parser)
-    add_colour_option(parser)
-    parser.set_defaults(format="text", notes=False)
+    add_findings_options(parser)
 
 
 def run(arguments: Namespace) -> Status:

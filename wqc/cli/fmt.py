@@ -4,12 +4,12 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from wqc.cli import files
-from wqc.cli.arguments import add_colour_option
+from wqc.cli.arguments import add_colour_option, add_format_option
 from wqc.cli.diff import diff
 from wqc.cli.each import each
 from wqc.cli.ending import Status, Trouble
-from wqc.cli.report import coloured
-from wqc.diagnostics import text
+from wqc.cli.report import coloured, report
+from wqc.diagnostics.finding import Finding
 from wqc.language.formatter import format_text
 
 DESCRIPTION = """\
@@ -24,20 +24,26 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--check", action="store_true", help="write nothing; name what would change")
     parser.add_argument("--diff", action="store_true", help="write nothing; show what would change")
+    add_format_option(parser)
     add_colour_option(parser)
+    parser.set_defaults(notes=False)
 
 
 def run(arguments: Namespace) -> Status:
-    return each(arguments.files, lambda path: _format(path, arguments))
+    findings: list[Finding] = []
+    status = each(arguments.files, lambda path: _format(path, arguments, findings))
+    report(findings, arguments, sys.stderr)
+    return status
 
 
-def _format(path: str, arguments: Namespace) -> Status:
+def _format(path: str, arguments: Namespace, findings: list[Finding]) -> Status:
+    """Adds to `findings` why the file can't be laid out."""
     if path.endswith(".wqp"):
         raise Trouble(f"{path} holds params: fmt lays out .wq files")
     source, data = files.read_with_bytes(path)
     formatted = format_text(source)
     if formatted.findings:
-        sys.stderr.write(text.render(formatted.findings, colour=coloured(arguments.color, sys.stderr)))
+        findings += formatted.findings
         return Status.FINDINGS
     changes = formatted.text.encode() != data
     if not arguments.check and not arguments.diff:

@@ -4,7 +4,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from wqc.cli import files
-from wqc.cli.arguments import add_compiler_options, add_text_options
+from wqc.cli.arguments import add_compiler_options, add_findings_options
 from wqc.cli.compiler import options
 from wqc.cli.ending import Status, status_of
 from wqc.cli.report import coloured, report
@@ -30,8 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="how the graph is drawn (default: tree)",
     )
     add_compiler_options(parser)
-    add_text_options(parser)
-    parser.set_defaults(format="text")
+    add_findings_options(parser, "--findings")
 
 
 def run(arguments: Namespace) -> Status:

@@ -8,7 +8,7 @@ from pathlib import Path
 from shutil import which
 
 from wqc.cli import files
-from wqc.cli.arguments import Pairs, add_colour_option, add_compiler_options
+from wqc.cli.arguments import Pairs, add_compiler_options, add_findings_options
 from wqc.cli.compiler import options
 from wqc.cli.ending import Status, Trouble, status_of
 from wqc.cli.report import report
@@ -41,8 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--state", metavar="DIR", type=Path, default=Path(".wqc"), help="where it is kept (default: .wqc)"
     )
     add_compiler_options(parser)
-    add_colour_option(parser)
-    parser.set_defaults(format="text", notes=False)
+    add_findings_options(parser)
 
 
 def run(arguments: Namespace) -> Status:
