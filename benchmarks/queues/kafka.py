@@ -1,11 +1,12 @@
 """Kafka topics."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import repeat
 from pathlib import Path
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from queues.broker import BODY
 from support.kafka import Kafka, kafka_server
@@ -46,4 +47,18 @@ class KafkaTopic:
 def kafka(folder: Path) -> Iterator[KafkaTopic]:
     with kafka_server(folder / "kafka") as server:
         server.create("jobs", PARTITIONS)
+        _coordinated(server)
         yield KafkaTopic(server)
+
+
+def _coordinated(server: Kafka) -> None:
+    """A server that has just started coordinates no group for a while."""
+    until = time.monotonic() + 60
+    while True:
+        try:
+            server.committed("jobs", "plain")
+            return
+        except KafkaException:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.2)
