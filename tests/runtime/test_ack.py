@@ -133,6 +133,21 @@ def test_what_is_rejected_or_dropped_is_told_once_it_is_recorded(tmp_path: Path)
     assert recorded(tmp_path, DROPPED) == {item_hash("rejected", ""): 1, item_hash("dropped", ""): 1}
 
 
+def test_sources_whose_long_names_begin_alike_have_a_record_each(tmp_path: Path) -> None:
+    workflow = Workflow("rejecting")
+    sources, files = {}, {}
+    for end in "ab":
+        stream = workflow.filter(f"some_{end}", workflow.source("n" * 60 + end), "false")
+        workflow.queue(f"work_{end}", stream)
+        sources["n" * 60 + end] = Holding({end: 0})
+        files[f"work_{end}"] = queue_files(f"work_{end}", "true")
+    asyncio.run(until_idle(workflow, tmp_path, files, sources))
+    records = [folder.name for folder in (tmp_path / "ledger").glob("*--dropped")]
+    found = [item for each in records for item in recorded(tmp_path, each)]
+    assert sorted(found) == sorted(item_hash(end, "") for end in "ab")
+    assert [len(each) <= 63 for each in records] == [True, True]
+
+
 def test_what_cannot_be_recorded_stays_with_its_source(tmp_path: Path) -> None:
     (tmp_path / "ledger").mkdir()
     in_the_way = tmp_path / "ledger" / DROPPED

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from wqc.contract.names import LABEL_LIMIT, MANAGER, object_name
+from wqc.contract.names import LABEL_LIMIT, MANAGER, item_hash, object_name
 from wqc.patterns.item import Item
 from wqc.runtime.carriers.carrier import Carrier
 from wqc.runtime.graph.graph import FAILED, Delivery, Port, failed_port
@@ -401,8 +401,11 @@ class Manager:
 
 
 def _dropped_name(port: Port) -> str:
-    """It becomes a label."""
-    return str(port)[: LABEL_LIMIT - len(DROPPED)].rstrip("._") + DROPPED
+    """It becomes a label, for which a source's name may be too long; two of them stay two."""
+    name = str(port)
+    if len(name) > LABEL_LIMIT - len(DROPPED):
+        name = item_hash(name, "").hex()
+    return name + DROPPED
 
 
 def _of_job(data: str, fetch: Fetch | None, complete: Callable[[], None]) -> Origin:
