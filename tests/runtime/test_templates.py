@@ -77,7 +77,7 @@ def test_copies_in_use_stay(tmp_path: Path) -> None:
 def test_a_renamed_queue_repeats_nothing(tmp_path: Path) -> None:
     state = tmp_path / "state"
     out = tmp_path / "out"
-    script = f'cat "$WORK_ITEM_FILE" >> {out}; echo >> {out}'
+    script = f'echo "$(cat "$WORK_ITEM_FILE")" >> {out}'
     run(state, queue_files("old", script), ["a", "b"], queue="old")
     run(state, queue_files("new", script, formerly="old"), ["a", "b", "c"], queue="new")
     assert sorted(out.read_text().split()) == ['"a"', '"b"', '"c"']

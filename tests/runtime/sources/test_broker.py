@@ -97,7 +97,7 @@ def test_what_is_not_json_goes_to_the_reader_of_failed(tmp_path: Path) -> None:
         workflow.queue("mend", workflow.filter("read", words.failed, where="item.data.attempts == 0"))
         files = {
             "work": queue_files("work", "true"),
-            "mend": queue_files("mend", f'cat "$WORK_ITEM_FILE" >> {out}; echo >> {out}', at_once=1),
+            "mend": queue_files("mend", f'echo "$(cat "$WORK_ITEM_FILE")" >> {out}', at_once=1),
         }
         return await until_idle(workflow, tmp_path / "s", files, {"words": BrokerSource(held, "json")})
 
