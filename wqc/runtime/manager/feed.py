@@ -28,8 +28,8 @@ SOON = 0.2
 
 Deliver = Callable[[Port, Item, Origin, str], None]
 """(the source's port, the item, who has it, why it failed in the source)."""
-Compared = Callable[[Port, dict[str, str], dict[str, str], bool], None]
-"""(the source's port, what it listed before, what it lists now, whether what is done goes from it)."""
+Compared = Callable[[dict[str, str], dict[str, str], bool], None]
+"""(what the source listed before, what it lists now, whether what is done goes from it)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class Feed:
 
     def _compare(self, versions: dict[str, str]) -> None:
         before = self._listed or {}
-        self._compared(self.port, before, versions, self._wants_done)
+        self._compared(before, versions, self._wants_done)
         for name in before.keys() - versions.keys():
             self._unrouted.pop(name, None)
             self._unreadable.pop(name, None)

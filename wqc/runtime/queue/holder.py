@@ -4,33 +4,29 @@ Each item is held by a suspended Job of the node's own, from which its origin ma
 says retry, which is to pass it through the node once more, or discard.
 """
 
-import asyncio
 import logging
 import time
-from collections.abc import Callable, Collection, Set
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from wqc.contract.limits import FAILED_LIMIT, KEEP
-from wqc.contract.names import held_job_name, item_hash
+from wqc.contract.names import held_job_name
 from wqc.runtime.graph.graph import Delivery
 from wqc.runtime.graph.origin import Offer, Origin
 from wqc.runtime.logs import log
 from wqc.runtime.manager.status import NAME_SHOWN, NodeStatus
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.attempt import Identity
-from wqc.runtime.queue.book import Attempts, Book
-from wqc.runtime.queue.bookkeeper import Bookkeeper
-from wqc.runtime.queue.custody import Custody
-from wqc.runtime.queue.held import Held, failure
+from wqc.runtime.queue.book import Attempts
+from wqc.runtime.queue.held import failure
 from wqc.runtime.queue.heldjob import held_job
+from wqc.runtime.queue.jobstation import JobStation
 from wqc.runtime.queue.judge import Fetch
 from wqc.runtime.queue.largeitem import ItemTooLarge
 from wqc.runtime.queue.ledger import Ledger
-from wqc.runtime.queue.recorder import Recorder
 from wqc.runtime.sources.source import SourceError
 from wqc.runtime.stores.job import Job
-from wqc.runtime.stores.store import AlreadyExists, Changed, ForeignJob, Gone, JobStore, Listed, Refused
-from wqc.runtime.waiting import until_set
+from wqc.runtime.stores.store import AlreadyExists, ForeignJob, JobStore, Refused
 
 Again = Callable[[str, Job, str, Fetch | None, Callable[[], None]], Origin | str]
 """(the node, the Job that holds the item, the item's data, how to get that again if it is large, what to call
@@ -38,7 +34,7 @@ when everyone has it). A text: why it fails again.
 """
 
 
-class Holder:
+class Holder(JobStation):
     """`opened` is called when there is room again. `notice`: what people are told while it holds anything."""
 
     def __init__(
@@ -53,92 +49,35 @@ class Holder:
         opened: Callable[[], None],
         notice: str = "",
     ) -> None:
-        self.name = node
+        super().__init__(node, store, ledger, periods, KEEP)
         self._notice = notice
         self._workflow = workflow
         self._owner = owner
-        self._store = store
-        self._ledger = ledger
-        self._periods = periods
         self._again = again
         self._opened = opened
-        self._book = Book()
-        self._keeper = Bookkeeper(self._book, ledger, self.key, self._has_job)
-        self._custody = Custody(self._book, ledger, store)
-        self._recorder = Recorder(node, KEEP, store, ledger, self._book, periods)
         self._waiting: dict[bytes, Offer] = {}
         self._due: dict[bytes, float] = {}
         """When an item that could not be held is tried again, on the monotonic clock."""
         self._problems: dict[bytes, str] = {}
-        self._wake = asyncio.Event()
         self._was_full = False
-        self._loaded = False
-        self.held = Held(self._book, ledger, self._renew, self._wake.set)
 
     # --- what others tell it ---
 
-    def offer(self, offer: Offer) -> None:
-        """An item that failed in the node."""
-        key = self.key(offer.delivery.name, offer.delivery.version)
-        if key in self._ledger or key in self._book:
-            self._custody.has(key, offer)
-            self._wake.set()
-            return
-        reason = offer.delivery.failure
-        log(logging.WARNING, "item failed", node=self.name, item=offer.delivery.name, reason=reason)
-        self._waiting[key] = offer
-        self._wake.set()
-
     def withdraw(self, offer: Offer) -> None:
-        """The item isn't there any more; if no Job holds it yet, none ever does."""
         offer.withdrawn = True
         key = self.key(offer.delivery.name, offer.delivery.version)
         if self._waiting.get(key) is offer:
             self._drop(key)
 
-    def look_again(self) -> None:
-        self._wake.set()
-
-    def key(self, name: str, version: str) -> bytes:
-        """What an item is recorded as."""
-        return item_hash(name, version)
-
-    @property
-    def recorded(self) -> Set[bytes]:
-        """The keys of items that nothing is held of any more."""
-        return self._ledger.recorded
-
-    def forget(self, keys: Collection[bytes]) -> None:
-        self._recorder.forget(keys)
-        self._wake.set()
-
-    def learn(self, change: Listed | Changed | Gone) -> None:
-        """What the store says of this node's Jobs."""
-        self._keeper.learn(change)
-        self._wake.set()
-
-    def doubt(self) -> None:
-        self._keeper.sure = False
-
     # --- what it says ---
 
     @property
-    def knows(self) -> bool:
-        return self._keeper.sure and self._loaded
-
-    @property
-    def has_judged(self) -> bool:
-        return self.knows and self._keeper.has_judged
-
-    @property
-    def idle(self) -> bool:
-        """Nothing is left to do about the items that it has."""
-        unfinished = self._book.count("active", "retry", "recording", "finishing")
-        return self.has_judged and not (unfinished or self._book.hands_on() or self._waiting)
+    def waiting(self) -> int:
+        return len(self._waiting)
 
     @property
     def rests(self) -> bool:
-        """It does nothing by itself: it has nothing to hold, or holds all that it can."""
+        """It has nothing to hold, or holds all that it can."""
         unfinished = self._book.count("active", "retry", "recording", "finishing")
         return self.has_judged and not unfinished and (not self._waiting or bool(self.full))
 
@@ -157,23 +96,6 @@ class Holder:
 
     # --- the loop ---
 
-    async def load(self) -> None:
-        while not self._loaded:
-            await asyncio.sleep(max(0.0, self._recorder.pause.until - time.monotonic()))
-            await self._recorder.guarded(self._load())
-
-    async def run(self) -> None:
-        while True:
-            await until_set(self._wake, self._until_next())
-            self._wake.clear()
-            if self._keeper.sure:
-                await self._step()
-
-    async def _load(self) -> None:
-        await self._ledger.load()
-        self._loaded = True
-        self._recorder.pause.succeeded()
-
     async def _step(self) -> None:
         for attempts in self._keeper.changed():
             self._judge(attempts)
@@ -185,13 +107,20 @@ class Holder:
             self._opened()
         self._was_full = bool(self.full)
 
-    def _until_next(self) -> float | None:
-        now = time.monotonic()
-        times = [self._recorder.pause.until, self._ledger.due() or 0.0, *self._due.values()]
-        coming = [at for at in times if at > now]
-        return max(0.01, min(coming) - now) if coming else None
+    def _times(self) -> Iterable[float]:
+        return self._due.values()
 
     # --- one item ---
+
+    def _put(self, key: bytes, offer: Offer) -> None:
+        reason = offer.delivery.failure
+        log(logging.WARNING, "item failed", node=self.name, item=offer.delivery.name, reason=reason)
+        self._waiting[key] = offer
+
+    def _drop(self, key: bytes) -> Offer | None:
+        self._due.pop(key, None)
+        self._problems.pop(key, None)
+        return self._waiting.pop(key, None)
 
     def _judge(self, attempts: Attempts) -> None:
         job = attempts.latest
@@ -231,14 +160,12 @@ class Holder:
             self._due[key] = time.monotonic() + self._periods.backoff
             return
         self._drop(key)
-        self._custody.has(self._keep(job).key, offer)
+        self._holds(job, offer)
 
-    def _keep(self, job: Job) -> Attempts:
+    def _holds(self, job: Job, offer: Offer | None = None) -> None:
         self._recorder.pause.succeeded()
-        attempts = self._keeper.note(job)
-        self._judge(attempts)
+        self._made(job, offer)
         self._wake.set()
-        return attempts
 
     async def _create(self, identity: Identity, text: str, reason: str) -> Job:
         """Raises ForeignJob, Refused."""
@@ -265,27 +192,6 @@ class Holder:
             why = f"{reason}; {error}"
             return held_job(self._owner, self._workflow, self.name, name, identity, None, why)
 
-    async def _mend(self) -> None:
-        for job in await self._custody.mend():
-            self._keep(job)
-
-    def _has_job(self, attempts: Attempts) -> None:
-        offer = self._drop(attempts.key)
-        if offer:
-            self._custody.has(attempts.key, offer)
-        self._custody.note(attempts)
-
-    def _drop(self, key: bytes) -> Offer | None:
-        """It waits no longer."""
-        self._due.pop(key, None)
-        self._problems.pop(key, None)
-        return self._waiting.pop(key, None)
-
-    def _renew(self, attempts: Attempts) -> None:
-        """A person wants it to pass through the node once more."""
-        attempts.renewed = attempts.latest.job
-        self._book.move(attempts, "retry")
-
     async def _retry(self, attempts: Attempts) -> None:
         """Or make another Job, if this one was deleted by hand. Raises Refused."""
         job = attempts.latest
@@ -300,7 +206,7 @@ class Holder:
         else:
             identity = Identity(job.name, job.version, 0, job.attempt + 1, 0)
             try:
-                self._keep(await self._create(identity, data, attempts.reason))
+                self._holds(await self._create(identity, data, attempts.reason))
             except ForeignJob as error:
                 attempts.reason = str(error)
                 self._book.move(attempts, "dead")

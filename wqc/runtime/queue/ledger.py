@@ -124,6 +124,10 @@ class Ledger:
         """What is to be recorded is waited for."""
         self._pending_since = min(self._pending_since, now + SOON - self._flush_after)
 
+    def will_have(self, key: bytes) -> bool:
+        """The next flush records it."""
+        return key in self._pending
+
     def due(self) -> float | None:
         """When the next flush is to be: seconds on the clock of `add`; None if nothing waits for it."""
         if not self._pending:

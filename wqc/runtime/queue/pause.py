@@ -1,11 +1,16 @@
 """When the store said no: how long to leave it alone, and what it said."""
 
+import asyncio
 import logging
 import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from wqc.runtime.logs import log
 from wqc.runtime.periods import Periods
 from wqc.runtime.stores.store import Refused
+
+T = TypeVar("T")
 
 
 class Pause:
@@ -37,3 +42,14 @@ class Pause:
     def succeeded(self) -> None:
         self._times = 0
         self.reason = ""
+
+
+async def patiently(name: str, ask: Callable[[], Awaitable[T]], periods: Periods) -> T:
+    """Until the store no longer says no. `name`: for whom, in the log."""
+    pause = Pause(name, periods)
+    while True:
+        try:
+            return await ask()
+        except Refused as refused:
+            pause.refused(refused)
+            await asyncio.sleep(max(0.0, pause.until - time.monotonic()))

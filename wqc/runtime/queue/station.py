@@ -1,0 +1,122 @@
+"""Where a delivery of the graph ends: what a queue, a holder of failed items, a carrier's publisher and the
+record of what nobody gets have in common.
+
+Each has a record of the items that it is done with, and one task that wakes when there is something to do.
+"""
+
+import asyncio
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Set
+
+from wqc.contract.limits import KEEP
+from wqc.contract.names import item_hash
+from wqc.runtime.graph.origin import Offer
+from wqc.runtime.periods import Periods
+from wqc.runtime.queue.book import Book
+from wqc.runtime.queue.ledger import Ledger
+from wqc.runtime.queue.recorder import Recorder
+from wqc.runtime.stores.store import JobStore
+from wqc.runtime.waiting import until_set
+
+
+class Station(ABC):
+    """`keep`: seconds that a finished Job of its stays."""
+
+    def __init__(
+        self, name: str, store: JobStore, ledger: Ledger, periods: Periods, keep: float = KEEP
+    ) -> None:
+        self.name = name
+        self._store = store
+        self._ledger = ledger
+        self._periods = periods
+        self._book = Book()
+        """Empty where items have no Jobs."""
+        self._recorder = Recorder(name, keep, store, ledger, self._book, periods)
+        self._wake = asyncio.Event()
+        self._loaded = False
+
+    # --- what others tell it ---
+
+    @abstractmethod
+    def offer(self, offer: Offer) -> None:
+        """An item that came here. It is taken at once if the station is done with it already."""
+
+    @abstractmethod
+    def withdraw(self, offer: Offer) -> None:
+        """The item isn't there any more; if nothing is begun with it, nothing ever is."""
+
+    def look_again(self) -> None:
+        """What kept it from beginning something may be over."""
+        self._wake.set()
+
+    def forget(self, keys: Collection[bytes]) -> None:
+        """These recorded items never come back; if they do, they are new ones."""
+        self._recorder.forget(keys)
+        self._wake.set()
+
+    # --- what it says ---
+
+    def key(self, name: str, version: str) -> bytes:
+        """What an item is recorded as."""
+        return item_hash(name, version)
+
+    @property
+    def recorded(self) -> Set[bytes]:
+        """The keys of the items that it is done with."""
+        return self._ledger.recorded
+
+    @property
+    def knows(self) -> bool:
+        """What it is done with and what runs is known; only then can an offer be judged."""
+        return self._loaded
+
+    @property
+    @abstractmethod
+    def waiting(self) -> int:
+        """Items that nothing is begun with."""
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is left to do about the items that it has, but for what waits for a person."""
+        return self.knows and not self.waiting and self._ledger.due() is None
+
+    @property
+    def rests(self) -> bool:
+        """It does nothing by itself."""
+        return self.idle
+
+    # --- the loop ---
+
+    async def load(self) -> None:
+        """Read the record. After the first listing of Jobs: what that shows as done is recorded then."""
+        while not self._loaded:
+            await asyncio.sleep(max(0.0, self._recorder.pause.until - time.monotonic()))
+            await self._recorder.guarded(self._load())
+
+    async def run(self) -> None:
+        """After `load`; never returns."""
+        while True:
+            await until_set(self._wake, self._until_next())
+            self._wake.clear()
+            if self.knows:
+                await self._step()
+
+    async def _load(self) -> None:
+        await self._ledger.load()
+        self._loaded = True
+        self._recorder.pause.succeeded()
+
+    @abstractmethod
+    async def _step(self) -> None:
+        """Do what there is to do."""
+
+    def _times(self) -> Iterable[float]:
+        """When there may be something to do beside recording, on the monotonic clock."""
+        return ()
+
+    def _until_next(self) -> float | None:
+        now = time.monotonic()
+        times = (self._recorder.pause.until, self._ledger.due() or 0.0, *self._times())
+        coming = [at for at in times if at > now]
+        return max(0.01, min(coming) - now) if coming else None
