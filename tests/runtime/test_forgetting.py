@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +12,9 @@ from support.localrun import QUICK, queue_files
 from wqc.contract.names import item_hash
 from wqc.runtime.graph.graph import Port
 from wqc.runtime.graph.workflow import Workflow
-from wqc.runtime.manager.forgetting import Forgetting
+from wqc.runtime.manager.forgetting import AT_ONCE, Forgetting
 from wqc.runtime.manager.manager import Manager
+from wqc.runtime.queue.hashes import Hashes
 from wqc.runtime.sources.source import Listing
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
@@ -36,8 +38,19 @@ def simple() -> Forgetting:
     return Forgetting(workflow.graph, [NAMES], {"work": item_hash}, 7 * DAY)
 
 
-def keys(*names: str) -> set[bytes]:
-    return {item_hash(name, "") for name in names}
+def keys(*names: str) -> Hashes:
+    return Hashes(item_hash(name, "") for name in names)
+
+
+def due(
+    forgetting: Forgetting,
+    queue: str,
+    recorded: Hashes,
+    listings: Mapping[Port, dict[str, str] | None],
+    now: float,
+    remembered: Mapping[Port, float] | None = None,
+) -> Hashes:
+    return asyncio.run(forgetting.due(queue, recorded, listings, now, remembered))
 
 
 def listing(*names: str) -> dict[str, str]:
@@ -50,18 +63,52 @@ ALL = [f"item-{number}" for number in range(20)]
 def test_an_item_that_is_absent_for_seven_days_is_forgotten() -> None:
     forgetting = simple()
     recorded = keys(*ALL, "gone")
-    assert not forgetting.due("work", recorded, {NAMES: listing(*ALL)}, 0.0)
-    assert not forgetting.due("work", recorded, {NAMES: listing(*ALL)}, 6.9 * DAY)
-    assert forgetting.due("work", recorded, {NAMES: listing(*ALL)}, 7 * DAY) == keys("gone")
+    assert not due(forgetting, "work", recorded, {NAMES: listing(*ALL)}, 0.0)
+    assert not due(forgetting, "work", recorded, {NAMES: listing(*ALL)}, 6.9 * DAY)
+    assert due(forgetting, "work", recorded, {NAMES: listing(*ALL)}, 7 * DAY) == keys("gone")
 
 
 def test_an_item_that_comes_back_for_a_moment_is_kept() -> None:
     forgetting = simple()
     recorded = keys(*ALL, "gone", "back")
-    forgetting.due("work", recorded, {NAMES: listing(*ALL)}, 0.0)
+    due(forgetting, "work", recorded, {NAMES: listing(*ALL)}, 0.0)
     forgetting.compared(NAMES, listing(*ALL), listing(*ALL, "back"))
     forgetting.compared(NAMES, listing(*ALL, "back"), listing(*ALL))
-    assert forgetting.due("work", recorded, {NAMES: listing(*ALL)}, 7 * DAY) == keys("gone")
+    assert due(forgetting, "work", recorded, {NAMES: listing(*ALL)}, 7 * DAY) == keys("gone")
+
+
+def test_what_comes_back_while_a_long_listing_is_looked_through_is_kept() -> None:
+    many = listing(*(f"item-{number}" for number in range(2 * AT_ONCE)))
+
+    async def compare(forgetting: Forgetting) -> None:
+        forgetting.compared(NAMES, many, {**many, "back": ""})
+
+    async def both(forgetting: Forgetting) -> None:
+        await asyncio.gather(
+            forgetting.due("work", keys(*many, "gone", "back"), {NAMES: many}, 0.0), compare(forgetting)
+        )
+
+    forgetting = simple()
+    asyncio.run(both(forgetting))
+    assert due(forgetting, "work", keys(*many, "gone", "back"), {NAMES: many}, 7 * DAY) == keys("gone")
+
+
+def test_a_mishap_while_a_long_listing_is_looked_through_forgets_nothing() -> None:
+    many = listing(*(f"item-{number}" for number in range(2 * AT_ONCE)))
+    recorded = keys(*many, "gone")
+
+    async def empty(forgetting: Forgetting) -> None:
+        forgetting.compared(NAMES, many, {})
+
+    async def both(forgetting: Forgetting) -> Hashes:
+        found, _ = await asyncio.gather(
+            forgetting.due("work", recorded, {NAMES: many}, 7 * DAY), empty(forgetting)
+        )
+        return found
+
+    forgetting = simple()
+    assert not due(forgetting, "work", recorded, {NAMES: many}, 0.0)
+    assert not asyncio.run(both(forgetting))
 
 
 @pytest.mark.parametrize("left", [0, 15])
@@ -72,12 +119,12 @@ def test_a_listing_that_shrank_forgets_nothing_and_says_so(
     forgetting = simple()
     recorded = keys(*ALL, "gone")
     few = listing(*ALL[:left])
-    forgetting.due("work", recorded, {NAMES: listing(*ALL)}, 0.0)
+    due(forgetting, "work", recorded, {NAMES: listing(*ALL)}, 0.0)
     forgetting.compared(NAMES, listing(*ALL), few)
     assert "far fewer items are listed than before: nothing is forgotten now" in caplog.text
-    assert not forgetting.due("work", recorded, {NAMES: few}, 7 * DAY)
+    assert not due(forgetting, "work", recorded, {NAMES: few}, 7 * DAY)
     forgetting.compared(NAMES, few, listing(*ALL))
-    assert not forgetting.due("work", recorded, {NAMES: listing(*ALL)}, 13.9 * DAY)
+    assert not due(forgetting, "work", recorded, {NAMES: listing(*ALL)}, 13.9 * DAY)
 
 
 def test_a_source_that_lists_what_is_not_done_says_how_long_that_is_remembered() -> None:
@@ -85,34 +132,34 @@ def test_a_source_that_lists_what_is_not_done_says_how_long_that_is_remembered()
     forgetting = simple()
     recorded = keys("a", "b")
     remembered = {NAMES: 2 * DAY}
-    assert not forgetting.due("work", recorded, {NAMES: listing("a", "b")}, 0.0, remembered)
+    assert not due(forgetting, "work", recorded, {NAMES: listing("a", "b")}, 0.0, remembered)
     forgetting.compared(NAMES, listing("a", "b"), listing("c"), drains=True)
-    assert not forgetting.due("work", recorded, {NAMES: listing("c")}, 1.0, remembered)
+    assert not due(forgetting, "work", recorded, {NAMES: listing("c")}, 1.0, remembered)
     forgetting.compared(NAMES, listing("c"), {}, drains=True)
-    assert not forgetting.due("work", recorded, {NAMES: {}}, 3 * DAY, remembered)
+    assert not due(forgetting, "work", recorded, {NAMES: {}}, 3 * DAY, remembered)
     forgetting.compared(NAMES, {}, listing("a"), drains=True)
-    assert not forgetting.due("work", recorded, {NAMES: None}, 6 * DAY, remembered)
-    assert forgetting.due("work", recorded, {NAMES: {}}, 6 * DAY, remembered) == keys("b")
+    assert not due(forgetting, "work", recorded, {NAMES: None}, 6 * DAY, remembered)
+    assert due(forgetting, "work", recorded, {NAMES: {}}, 6 * DAY, remembered) == keys("b")
 
 
 def test_a_source_that_can_not_be_listed_forgets_nothing() -> None:
     forgetting = simple()
     recorded = keys(*ALL, "gone")
-    forgetting.due("work", recorded, {NAMES: listing(*ALL)}, 0.0)
-    assert not forgetting.due("work", recorded, {NAMES: None}, 8 * DAY)
-    assert forgetting.due("work", recorded, {NAMES: listing(*ALL)}, 9 * DAY) == keys("gone")
+    due(forgetting, "work", recorded, {NAMES: listing(*ALL)}, 0.0)
+    assert not due(forgetting, "work", recorded, {NAMES: None}, 8 * DAY)
+    assert due(forgetting, "work", recorded, {NAMES: listing(*ALL)}, 9 * DAY) == keys("gone")
 
 
 def test_a_source_from_which_goes_what_is_done_may_list_fewer_or_nothing() -> None:
     forgetting = simple()
     recorded = keys(*ALL, "gone")
     forgetting.compared(NAMES, {}, listing(*ALL), True)
-    forgetting.due("work", recorded, {NAMES: listing(*ALL)}, 0.0)
+    due(forgetting, "work", recorded, {NAMES: listing(*ALL)}, 0.0)
     forgetting.compared(NAMES, listing(*ALL), {}, True)
-    assert not forgetting.due("work", recorded, {NAMES: None}, 7 * DAY)
-    assert forgetting.due("work", recorded, {NAMES: {}}, 7 * DAY) == keys("gone")
-    assert not forgetting.due("work", recorded, {NAMES: {}}, 7.1 * DAY)
-    assert forgetting.due("work", recorded, {NAMES: {}}, 14 * DAY) == recorded
+    assert not due(forgetting, "work", recorded, {NAMES: None}, 7 * DAY)
+    assert due(forgetting, "work", recorded, {NAMES: {}}, 7 * DAY) == keys("gone")
+    assert not due(forgetting, "work", recorded, {NAMES: {}}, 7.1 * DAY)
+    assert due(forgetting, "work", recorded, {NAMES: {}}, 14 * DAY) == recorded
 
 
 def test_a_later_queue_keeps_what_the_first_source_lists_under_its_merged_name() -> None:
@@ -121,9 +168,9 @@ def test_a_later_queue_keeps_what_the_first_source_lists_under_its_merged_name()
     listings = {NAMES: listing("a"), Port("others"): listing("a", "b")}
     recorded = keys("names:a", "others:b", "names:b", "a")
     for queue in ("first", "second"):
-        forgetting.due(queue, recorded, listings, 0.0)
-        assert forgetting.due(queue, recorded, listings, DAY) == keys("names:b", "a")
-        assert not forgetting.due(queue, recorded, listings | {NAMES: {}}, 2 * DAY)
+        due(forgetting, queue, recorded, listings, 0.0)
+        assert due(forgetting, queue, recorded, listings, DAY) == keys("names:b", "a")
+        assert not due(forgetting, queue, recorded, listings | {NAMES: {}}, 2 * DAY)
 
 
 def test_a_manager_forgets_and_works_again_on_what_comes_back(tmp_path: Path) -> None:

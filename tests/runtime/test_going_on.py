@@ -19,6 +19,7 @@ from wqc.runtime.manager import absences
 from wqc.runtime.manager.absences import Absences
 from wqc.runtime.manager.forgetting import Absent
 from wqc.runtime.manager.manager import Manager
+from wqc.runtime.queue.hashes import Hashes
 from wqc.runtime.sources.source import Listing
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
@@ -142,7 +143,7 @@ def test_many_absent_items_are_kept_in_segments(tmp_path: Path, monkeypatch: pyt
         keys = {item_hash(str(number), "") for number in range(25)}
         loop = asyncio.get_running_loop()
         kept = Absences("again", store, state)
-        await kept.keep("work", Absent(loop.time() - 100.0, set(keys), {"names": 3}))
+        await kept.keep("work", Absent(loop.time() - 100.0, Hashes(keys), {"names": 3}))
         assert len(await store.segments("work", "absent")) == 3
         for count in (25, 4, 0):
             found = await Absences("again", store, state).load((await state.read()).entries, "work")
@@ -150,13 +151,13 @@ def test_many_absent_items_are_kept_in_segments(tmp_path: Path, monkeypatch: pyt
             assert (len(found.keys), found.listed) == (count, {"names": 3})
             assert found.keys <= keys
             assert 100.0 <= loop.time() - found.since < 110.0
-            fewer = set(sorted(keys)[:4]) if count == 25 else set()
+            fewer = Hashes(sorted(keys)[:4] if count == 25 else ())
             await kept.keep("work", Absent(found.since, fewer, found.listed))
         assert await store.segments("work", "absent") == ()
         await kept.keep("work", None)
         assert await kept.load((await state.read()).entries, "work") is None
         # a segment that somebody deleted: the period begins anew
-        await kept.keep("work", Absent(loop.time(), set(keys)))
+        await kept.keep("work", Absent(loop.time(), Hashes(keys)))
         (first, *_) = await store.segments("work", "absent")
         await store.remove_segment("work", first.name, "absent")
         assert await kept.load((await state.read()).entries, "work") is None

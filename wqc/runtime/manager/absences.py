@@ -13,6 +13,7 @@ import msgspec
 from wqc.contract.limits import LARGE_ITEM_BYTES
 from wqc.contract.names import ITEM_HASH_BYTES, object_name
 from wqc.runtime.manager.forgetting import Absent
+from wqc.runtime.queue.hashes import Hashes
 from wqc.runtime.queue.ledger import DamagedLedger, read_segment, write_segment
 from wqc.runtime.stores.state import StateStore
 from wqc.runtime.stores.store import JobStore
@@ -49,7 +50,7 @@ class Absences:
         self._kept.add(station)
         try:
             kept = msgspec.json.decode(text, type=_Kept)
-            keys: set[bytes] = set()
+            keys = Hashes()
             if kept.segments:
                 self._in_segments.add(station)
                 found = {each.name: each for each in await self._store.segments(station, "absent")}

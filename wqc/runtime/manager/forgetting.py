@@ -5,14 +5,19 @@ What is counted on is kept for the next manager (absences.py).
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from wqc.runtime.graph.graph import Graph, Port, failed_port
 from wqc.runtime.logs import log
+from wqc.runtime.queue.hashes import Hashes
 
 SHRUNK = 0.2
 """The share of a listing that may vanish at once without looking like a mishap."""
+
+AT_ONCE = 5000
+"""Items that are looked at in one go."""
 
 Listing = Mapping[str, str]
 """Versions by name."""
@@ -23,7 +28,7 @@ class Absent:
     """Recorded items that no listing has shown since then."""
 
     since: float
-    keys: set[bytes]
+    keys: Hashes
     listed: dict[str, int] = field(default_factory=dict)
     """How many items each source listed then."""
 
@@ -61,10 +66,10 @@ class Forgetting:
         for queue in self._prefixes[port]:
             absent = self.absent.get(queue)
             if absent and absent.keys:
-                new = {name: version for name, version in now.items() if before.get(name) != version}
-                back = absent.keys & self._listed(queue, {port: new})
-                if back:
-                    absent.keys -= back
+                count = len(absent.keys)
+                new = (each for each in now.items() if before.get(each[0]) != each[1])
+                absent.keys.difference_update(self._recorded_as(queue, port, new))
+                if len(absent.keys) < count:
                     self.changed[queue] = None
 
     def _beware_of_mishaps(self, port: Port, before: int, now: int) -> None:
@@ -84,16 +89,17 @@ class Forgetting:
                 self.changed[queue] = None
                 self.dropped.set()
 
-    def due(
+    async def due(
         self,
         queue: str,
-        recorded: Collection[bytes],
+        recorded: Hashes,
         listings: Mapping[Port, Listing | None],
         now: float,
         remembered: Mapping[Port, float] | None = None,
-    ) -> set[bytes]:
+    ) -> Hashes:
         """What to forget. `listings`: the last of each source, None while it can't be listed.
         `remembered`: by source, where it knows, seconds within which what is absent may come back.
+        With long listings it takes seconds, in which others go on.
         """
         known = remembered or {}
         sources = {port: listings[port] for port, reached in self._prefixes.items() if queue in reached}
@@ -103,24 +109,28 @@ class Forgetting:
             if listing or (listing is not None and port in self._draining)
         }
         if len(complete) < len(sources):
-            return set()
+            return Hashes()
         period = max((known.get(port, self._period) for port in sources), default=self._period)
-        absent = self.absent.get(queue)
-        if absent and now - absent.since < period:
-            return set()
+        before = self.absent.get(queue)
+        if before and now - before.since < period:
+            return Hashes()
         listed = {str(port): len(listing) for port, listing in complete.items()}
-        self.absent[queue] = Absent(now, set(recorded) - self._listed(queue, complete), listed)
+        # what comes back meanwhile is taken out by `compared`
+        absent = self.absent[queue] = Absent(now, recorded.copy(), listed)
+        for port, listing in complete.items():
+            pairs = iter(listing.items())
+            while some := tuple(islice(pairs, AT_ONCE)):
+                absent.keys.difference_update(self._recorded_as(queue, port, some))
+                await asyncio.sleep(0)
         self.changed[queue] = None
-        return absent.keys if absent else set()
+        unharmed = self.absent.get(queue) is absent
+        return before.keys if before and unharmed else Hashes()
 
-    def _listed(self, queue: str, listings: Mapping[Port, Listing]) -> set[bytes]:
+    def _recorded_as(self, queue: str, port: Port, pairs: Iterable[tuple[str, str]]) -> Iterator[bytes]:
+        """`pairs`: names and versions of what the source lists."""
         key = self._keys[queue]
-        return {
-            key(prefix + name, version)
-            for port, listing in listings.items()
-            for prefix in self._prefixes[port][queue]
-            for name, version in listing.items()
-        }
+        prefixes = self._prefixes[port][queue]
+        return (key(prefix + name, version) for name, version in pairs for prefix in prefixes)
 
 
 def _reached(graph: Graph, port: Port) -> dict[str, set[str]]:

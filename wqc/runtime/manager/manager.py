@@ -174,7 +174,7 @@ class Manager:
             remembered = {feed.port: feed.remember for feed in self._feeds if feed.remember is not None}
             listings = {feed.port: feed.listing for feed in self._feeds}
             for name, station in self._stations.lasting.items():
-                keys = forgetting.due(name, station.recorded, listings, time.monotonic(), remembered)
+                keys = await forgetting.due(name, station.recorded, listings, time.monotonic(), remembered)
                 if keys:
                     station.forget(keys)
             for name in list(forgetting.changed):

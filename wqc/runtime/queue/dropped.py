@@ -40,9 +40,11 @@ class Dropped(Station):
 
     def listed(self, versions: Mapping[str, str]) -> None:
         """All that the source lists now."""
-        gone = self._ledger.recorded - {self.key(*each) for each in versions.items()}
-        if len(gone) >= FLUSH_ITEMS:
-            self.forget(gone)
+        if len(self._ledger.recorded) >= FLUSH_ITEMS:
+            gone = self._ledger.recorded.copy()
+            gone.difference_update(self.key(*each) for each in versions.items())
+            if len(gone) >= FLUSH_ITEMS:
+                self.forget(gone)
 
     @property
     def waiting(self) -> int:

@@ -8,10 +8,11 @@ frozen by test vectors.
 
 import hashlib
 from base64 import b32encode
-from collections.abc import Collection, Iterable, Sequence, Set
+from collections.abc import Collection, Iterable, Sequence
 
 from wqc.contract.limits import LARGE_ITEM_BYTES
 from wqc.contract.names import ITEM_HASH_BYTES
+from wqc.runtime.queue.hashes import Hashes
 from wqc.runtime.stores.store import JobStore, Kind, Segment
 
 FLUSH_ITEMS = 500
@@ -80,7 +81,7 @@ class Ledger:
         self._kind = kind
         self._failures = failures
         self._segments: dict[str, Segment] = {}
-        self._recorded: set[bytes] = set()
+        self._recorded = Hashes()
         self._pending: set[bytes] = set()
         self._pending_since = 0.0
         self._batch: frozenset[bytes] = frozenset()
@@ -103,7 +104,7 @@ class Ledger:
         return key in self._recorded
 
     @property
-    def recorded(self) -> Set[bytes]:
+    def recorded(self) -> Hashes:
         return self._recorded
 
     @property
@@ -148,7 +149,7 @@ class Ledger:
         while self._pending:
             self._batch = self._batch or frozenset(self._pending)
             await self._add(write_segment(self._prefix, self._batch, level=0))
-            self._recorded |= self._batch
+            self._recorded.update(self._batch)
             self._pending -= self._batch
             self._batch = frozenset()
         while chosen := mergeable(list(self._segments.values())):

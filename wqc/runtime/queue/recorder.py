@@ -12,6 +12,7 @@ from wqc.contract.limits import FINISHED_JOBS
 from wqc.runtime.logs import log
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.book import Book
+from wqc.runtime.queue.hashes import Hashes
 from wqc.runtime.queue.ledger import DamagedLedger, Ledger
 from wqc.runtime.queue.pause import Pause
 from wqc.runtime.queue.starter import AT_ONCE
@@ -33,7 +34,7 @@ class Recorder:
         self._ledger = ledger
         self._book = book
         self._periods = periods
-        self._to_forget: set[bytes] = set()
+        self._to_forget = Hashes()
         self.pause = Pause(queue, periods)
 
     async def guarded(self, work: Awaitable[None]) -> None:
@@ -70,7 +71,7 @@ class Recorder:
 
     async def _forget(self) -> None:
         """But for those whose Jobs are still there: a Job that is done says that its item is recorded."""
-        keys = {key for key in self._to_forget if key not in self._book}
+        keys = Hashes(key for key in self._to_forget if key not in self._book)
         await self._ledger.forget(keys)
         self._to_forget.clear()
         log(logging.INFO, "items are forgotten", queue=self._queue, items=len(keys))

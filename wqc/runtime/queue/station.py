@@ -7,13 +7,14 @@ Each has a record of the items that it is done with, and one task that wakes whe
 import asyncio
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Set
+from collections.abc import Collection, Iterable
 
 from wqc.contract.limits import KEEP
 from wqc.contract.names import item_hash
 from wqc.runtime.graph.origin import Offer
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.book import Book
+from wqc.runtime.queue.hashes import Hashes
 from wqc.runtime.queue.ledger import Ledger
 from wqc.runtime.queue.recorder import Recorder
 from wqc.runtime.stores.store import JobStore
@@ -62,7 +63,7 @@ class Station(ABC):
         return item_hash(name, version)
 
     @property
-    def recorded(self) -> Set[bytes]:
+    def recorded(self) -> Hashes:
         """The keys of the items that it is done with."""
         return self._ledger.recorded
 
