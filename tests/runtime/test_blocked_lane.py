@@ -1,0 +1,88 @@
+"""What can't start: no attempt is counted, one at a time finds out with growing pauses whether it can now."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from support.localrun import QUICK, jobs, queue_files
+from wqc.runtime.graph.graph import Port
+from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.manager.manager import Manager
+from wqc.runtime.sources.items import ItemsSource
+from wqc.runtime.stores.job import Job
+from wqc.runtime.stores.local.state import LocalStateStore
+from wqc.runtime.stores.local.store import LocalStore
+from wqc.runtime.stores.store import Change, Changed
+
+WHY = "container worker: StartError: no sh in $PATH"
+
+
+class NoShell(LocalStore):
+    """As on a node whose image lacks the program, as long as it is `ill`."""
+
+    ill = True
+
+    async def changes(self) -> AsyncIterator[Change]:
+        async for change in super().changes():
+            yield Changed(self._told(change.job)) if isinstance(change, Changed) else change
+
+    async def create(self, queue: str, manifest: dict[str, Any], data: str = "") -> Job:
+        return self._told(await super().create(queue, manifest, data))
+
+    def _told(self, job: Job) -> Job:
+        if not self.ill:
+            return job
+        if job.phase == "active":
+            return replace(job, running=False)
+        return replace(job, phase="lost", hindrance=WHY, exit_code=None, reason=f"it never ran: {WHY}")
+
+
+async def until_tried(folder: Path, at_once: int, times: int, then: Callable[[Manager], None]) -> None:
+    """Until so many Jobs were made; then it is mended, and everything gets done."""
+    workflow = Workflow("blocked")
+    workflow.queue("work", workflow.source("names"))
+    store = NoShell(folder, {"work": queue_files("work", "true", retries=0, at_once=at_once)})
+    sources = {Port("names"): ItemsSource([f"item {number}" for number in range(9)])}
+    periods = replace(QUICK, backoff=0.15, backoff_limit=60.0)
+    manager = Manager(workflow, store, LocalStateStore(folder), sources, periods)
+    run = asyncio.create_task(manager.run())
+    try:
+        async with asyncio.timeout(60):
+            while len(jobs(folder)) < times or WHY not in manager.status().queues[0].blocked:
+                await asyncio.sleep(0.01)
+        then(manager)
+        store.ill = False
+        async with asyncio.timeout(60):
+            while manager.status().queues[0].done < 9:
+                await asyncio.sleep(0.02)
+        assert manager.status().queues[0].blocked == ""
+    finally:
+        run.cancel()
+        await asyncio.gather(run, return_exceptions=True)
+        await store.close()
+    assert {job["failures"] for job in jobs(folder)} == {0}
+
+
+def test_one_finds_out_with_growing_pauses(tmp_path: Path) -> None:
+    def then(manager: Manager) -> None:
+        assert len({job["name"] for job in jobs(tmp_path)}) == 1
+        texts = [path.read_text() for path in tmp_path.glob("jobs/*/job.json")]
+        begun = sorted(json.loads(text)["created"] for text in texts)
+        pauses = [later - earlier for earlier, later in pairwise(begun)]
+        assert all(pause >= 0.15 * 2**number for number, pause in enumerate(pauses)), pauses
+
+    asyncio.run(until_tried(tmp_path, at_once=1, times=4, then=then))
+
+
+def test_what_is_in_the_way_of_one_is_in_the_way_of_all(tmp_path: Path) -> None:
+    """Those that were started together before it was known are tried again, and no others."""
+
+    def then(manager: Manager) -> None:
+        assert len({job["name"] for job in jobs(tmp_path)}) <= 3
+        assert manager.status().queues[0].running <= 1
+
+    asyncio.run(until_tried(tmp_path, at_once=3, times=9, then=then))

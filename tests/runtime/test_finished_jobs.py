@@ -1,0 +1,46 @@
+"""How long finished Jobs stay: an hour; the more there are, the less, down to a minute."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from support.localrun import queue_files, until_idle
+from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.queue import recorder
+from wqc.runtime.stores.job import Job
+from wqc.runtime.stores.local.store import LocalStore
+
+MOST = 10
+COUNT = 15
+
+
+def kept(folder: Path, monkeypatch: pytest.MonkeyPatch, keep: float) -> list[float]:
+    """The seconds that each of 15 Jobs is kept, in the order in which they were finished one by one."""
+    found: list[float] = []
+    finish = LocalStore.finish
+
+    async def noting(self: LocalStore, job: Job, ttl: float) -> None:
+        found.append(ttl)
+        await finish(self, job, ttl)
+
+    monkeypatch.setattr(recorder, "FINISHED_JOBS", MOST)
+    monkeypatch.setattr(recorder, "AT_ONCE", 1)
+    monkeypatch.setattr(LocalStore, "finish", noting)
+    workflow = Workflow("kept")
+    workflow.queue("work", workflow.source("names"))
+    files = {"work": queue_files("work", "true", at_once=1, keep=keep)}
+    names = [f"item {number}" for number in range(COUNT)]
+    asyncio.run(until_idle(workflow, folder, files, {"names": names}))
+    return found
+
+
+def test_the_more_there_are_the_shorter_they_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = kept(tmp_path, monkeypatch, 3600.0)
+    assert (len(found), found[0]) == (COUNT, 3600.0)
+    assert found == sorted(found, reverse=True)
+    assert found[-1] == 60.0
+
+
+def test_who_asks_for_less_than_a_minute_gets_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert set(kept(tmp_path, monkeypatch, 30.0)) == {30.0}

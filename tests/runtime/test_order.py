@@ -1,0 +1,94 @@
+"""What is written when an item is finished, and in which order: the next holder always exists first."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.test_large_items import Holding
+from support.localrun import QUICK, queue_files
+from wqc.runtime.graph.graph import Port
+from wqc.runtime.graph.workflow import Ack, Workflow
+from wqc.runtime.manager.manager import Manager
+from wqc.runtime.stores.job import Job
+from wqc.runtime.stores.local.state import LocalStateStore
+from wqc.runtime.stores.local.store import LocalStore
+from wqc.runtime.stores.store import Kind, QueueFiles, Segment
+
+NAMES = ("a", "b", "c")
+
+
+class Noting(LocalStore):
+    """Notes what it has written, once it has."""
+
+    def __init__(self, folder: Path, files: dict[str, QueueFiles], written: list[tuple[str, str]]) -> None:
+        super().__init__(folder, files)
+        self._written = written
+
+    async def create(self, queue: str, manifest: dict[str, Any], data: str = "") -> Job:
+        made = await super().create(queue, manifest, data)
+        self._written.append(("started", f"{queue} {made.name}"))
+        return made
+
+    async def add_segment(self, queue: str, segment: Segment, kind: Kind = "ledger") -> None:
+        await super().add_segment(queue, segment, kind)
+        if kind == "ledger":
+            self._written.append(("recorded", queue))
+
+    async def finish(self, job: Job, ttl: float) -> None:
+        await super().finish(job, ttl)
+        self._written.append(("finished", f"{job.queue} {job.name}"))
+
+
+class Told(Holding):
+    def __init__(self, data: dict[str, Any], written: list[tuple[str, str]]) -> None:
+        super().__init__(data)
+        self._written = written
+
+    async def done(self, name: str) -> None:
+        self._written.append(("acknowledged", name))
+        await super().done(name)
+
+
+def run(folder: Path, script: str, read: str, ack: Ack) -> list[tuple[str, str]]:
+    """What was written, in order, until all is done. `read`: the stream of `first` that `second` reads."""
+    workflow = Workflow("order")
+    first = workflow.queue("first", workflow.source("names", ack=ack))
+    workflow.queue("second", first.failed if read == "failed" else first)
+    written: list[tuple[str, str]] = []
+    files = {"first": queue_files("first", script, retries=0), "second": queue_files("second", "true")}
+    source = Told(dict.fromkeys(NAMES, 1), written)
+
+    async def scenario() -> None:
+        store = Noting(folder, files, written)
+        manager = Manager(workflow, store, LocalStateStore(folder), {Port("names"): source}, QUICK)
+        running = asyncio.create_task(manager.run())
+        try:
+            async with asyncio.timeout(30):
+                while source.data or sum(what == "finished" for what, _ in written) < 2 * len(NAMES):
+                    await asyncio.sleep(0.02)
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+            await store.close()
+
+    asyncio.run(scenario())
+    return written
+
+
+@pytest.mark.parametrize(("script", "read"), [("true", "done"), ("exit 1", "failed")])
+@pytest.mark.parametrize("ack", ["on_start", "on_done"])
+def test_the_next_holder_comes_first_then_the_record_then_the_end(
+    tmp_path: Path, script: str, read: str, ack: Ack
+) -> None:
+    written = run(tmp_path, script, read, ack)
+    records = [place for place, each in enumerate(written) if each == ("recorded", "first")]
+    for name in NAMES:
+        started = written.index(("started", f"first {name}"))
+        handed_on = written.index(("started", f"second {name}"))
+        finished = written.index(("finished", f"first {name}"))
+        acknowledged = written.index(("acknowledged", name))
+        recorded = next(place for place in records if place > handed_on)
+        assert started < handed_on < recorded < finished
+        assert acknowledged > (started if ack == "on_start" else recorded)
