@@ -1,6 +1,7 @@
 """What a manager writes: nothing without the Lease, and nothing on a state of a Job that it doesn't know."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
@@ -119,3 +120,26 @@ def test_a_job_on_its_way_out_is_told_from_one_that_stays(api_server: Client) ->
     assert before
     assert after
     assert (before.deleting, after.deleting) == (False, True)
+
+
+def test_a_large_item_takes_one_more_write_and_its_job_comes_first(api_server: Client) -> None:
+    owner = prepared(api_server, "large-writes", 0)
+    transport = Noting(api_server)
+    template = yaml.safe_load(job_template("true"))
+    large = json.dumps("x" * 100_000)
+
+    async def scenario() -> None:
+        store = KubernetesStore(transport, "large-writes", "demo", lambda: True)
+        await store.files("work")
+        await store.create("work", manifest(template, owner, "small", "1"), "1")
+        await store.create("work", manifest(template, owner, "large", large), large)
+        await store.close()
+
+    asyncio.run(scenario())
+    kinds = [(method, path.rpartition("/")[2]) for method, path, _ in transport.written]
+    assert kinds == [("POST", "jobs"), ("POST", "jobs"), ("POST", "configmaps")]
+    small, job, kept = (body for _, _, body in transport.written)
+    assert "wqc/large" not in small["metadata"]["annotations"]
+    assert kept["metadata"]["name"] == job["metadata"]["name"]
+    assert [each["kind"] for each in kept["metadata"]["ownerReferences"]] == ["Job"]
+    assert kept["immutable"] is True
