@@ -51,13 +51,9 @@ class Told(Holding):
         await super().done(name)
 
 
-def run(folder: Path, script: str, read: str, ack: Ack) -> list[tuple[str, str]]:
-    """What was written, in order, until all is done. `read`: the stream of `first` that `second` reads."""
-    workflow = Workflow("order")
-    first = workflow.queue("first", workflow.source("names", ack=ack))
-    workflow.queue("second", first.failed if read == "failed" else first)
+def run(folder: Path, workflow: Workflow, files: dict[str, QueueFiles], ends: int) -> list[tuple[str, str]]:
+    """What was written, in order, until the source was told of all and so many Jobs are finished."""
     written: list[tuple[str, str]] = []
-    files = {"first": queue_files("first", script, retries=0), "second": queue_files("second", "true")}
     source = Told(dict.fromkeys(NAMES, 1), written)
 
     async def scenario() -> None:
@@ -66,7 +62,7 @@ def run(folder: Path, script: str, read: str, ack: Ack) -> list[tuple[str, str]]
         running = asyncio.create_task(manager.run())
         try:
             async with asyncio.timeout(30):
-                while source.data or sum(what == "finished" for what, _ in written) < 2 * len(NAMES):
+                while source.data or sum(what == "finished" for what, _ in written) < ends:
                     await asyncio.sleep(0.02)
         finally:
             running.cancel()
@@ -82,7 +78,11 @@ def run(folder: Path, script: str, read: str, ack: Ack) -> list[tuple[str, str]]
 def test_the_next_holder_comes_first_then_the_record_then_the_end(
     tmp_path: Path, script: str, read: str, ack: Ack
 ) -> None:
-    written = run(tmp_path, script, read, ack)
+    workflow = Workflow("order")
+    first = workflow.queue("first", workflow.source("names", ack=ack))
+    workflow.queue("second", first.failed if read == "failed" else first)
+    files = {"first": queue_files("first", script, retries=0), "second": queue_files("second", "true")}
+    written = run(tmp_path, workflow, files, 2 * len(NAMES))
     records = [place for place, each in enumerate(written) if each == ("recorded", "first")]
     for name in NAMES:
         started = written.index(("started", f"first {name}"))
@@ -92,3 +92,11 @@ def test_the_next_holder_comes_first_then_the_record_then_the_end(
         recorded = next(place for place in records if place > handed_on)
         assert started < handed_on < recorded < finished
         assert acknowledged > (started if ack == "on_start" else recorded)
+
+
+def test_what_fails_in_a_node_is_held_before_its_source_is_told(tmp_path: Path) -> None:
+    workflow = Workflow("order")
+    workflow.queue("work", workflow.filter("large", workflow.source("names"), where="item.data.size > 1"))
+    written = run(tmp_path, workflow, {"work": queue_files("work", "true")}, 0)
+    for name in NAMES:
+        assert written.index(("started", f"large {name}")) < written.index(("acknowledged", name))
