@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -147,6 +148,34 @@ def test_what_is_asked_while_no_manager_runs_is_done_by_the_next(shop: Path) -> 
     (shop / "boxes").touch()
     with running(shop):
         until(shop, "\nsending        0        0     2 ")
+
+
+def test_a_pause_while_no_manager_runs_is_the_next_ones(shop: Path) -> None:
+    (shop / "boxes").touch()
+    assert run(shop, "--until-empty").status == 0
+    noted = "sending: shop's manager doesn't run; it starts nothing of sending once it does\n"
+    assert ask(shop, "pause", "sending") == Ran(0, noted, "")
+    assert ask(shop, "pause", "sending") == Ran(0, noted, "")
+    with running(shop):
+        until(shop, "\nsending: paused by wqc pause\n")
+    noted = "sending: shop's manager doesn't run; it lets sending go on once it does\n"
+    assert ask(shop, "resume", "sending") == Ran(0, noted, "")
+    assert run(shop, "--until-empty").status == 0
+
+
+def test_of_many_items_that_can_not_be_started_one_is_named(shop: Path) -> None:
+    """Another process of the shop's has put what isn't this queue's in the way of each of its Jobs."""
+    (shop / "boxes").touch()
+    assert run(shop, "--until-empty").status == 0
+    jobs = shop / ".wqc" / "shop" / "jobs"
+    shutil.rmtree(shop / ".wqc" / "shop" / "ledger")
+    for job in jobs.glob("*/job.json"):
+        job.write_text(job.read_text().replace('\\"name\\":\\"', '\\"name\\":\\"not '))
+    with running(shop):
+        until(shop, "is of another item, not a; 1 more item can't be started\n")
+        (workflow,) = json.loads(ask(shop, "status", "--format", "json").out)["workflows"]
+        found = workflow["queues"][0]["troubled"]
+        assert (found["count"], [each["item"] for each in found["first"]]) == (2, ["a", "b\n\u2603"])
 
 
 @pytest.mark.parametrize(

@@ -64,3 +64,5 @@ def test_a_queue_is_paused_and_its_failed_items_are_retried_and_discarded(
         "crash-manager",
     }
     assert ask("status").out.startswith("crash: no manager runs; this is from ")
+    noted = "second: crash's manager doesn't run; it starts nothing of second once it does\n"
+    assert ask("pause", "second") == Ran(0, noted, "")

@@ -20,7 +20,9 @@ def test_nothing_is_started_until_jobs_can_be_listed_again(tmp_path: Path) -> No
             source.data["b"] = 2
             await asyncio.sleep(1.0)
             assert manager.status().queues[0].waiting == 1
-            assert manager.status().queues[0].blocked == "its Jobs can't be listed"
+            assert manager.status().queues[0].blocked == (
+                "its Jobs can't be listed: the API server can't be reached"
+            )
             assert not any(job["name"] == "b" for job in jobs(tmp_path))
             store._changes.put_nowait(Listed(()))
             async with asyncio.timeout(30):

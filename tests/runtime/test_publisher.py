@@ -88,7 +88,7 @@ def test_what_is_too_large_stays_where_it_is_and_is_said(kafka: Kafka, tmp_path:
 
     status = asyncio.run(run(after_a_queue(), tmp_path, items, options, published))
     (carrier,) = status.carriers
-    assert carrier.blocked.startswith(f"large isn't accepted: {kafka.brokers} finds it too large")
+    assert carrier.blocked.startswith(f"large: it isn't accepted: {kafka.brokers} finds it too large")
     assert not status.idle
     assert [queue.handing for queue in status.queues] == [1]
     assert sent(kafka, "few") == Counter(list(NUMBERS))

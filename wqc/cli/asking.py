@@ -78,7 +78,8 @@ async def _ask(found: Place, name: str, items: tuple[str, ...] | None, action: "
         await found.state(workflow).write({key: text})
         request = await _answer(found, workflow, key) if managed is not False else None
     if request is None or request.jobs is None:
-        print(f"{queue}: it is noted; {workflow}'s manager does it once it runs")
+        when = "has still to see it" if managed else "does it once it runs"
+        print(f"{queue}: it is noted; {workflow}'s manager {when}")
         return Status.CLEAN
     count = request.count or len(request.jobs)
     done = {"retry": "tried again", "discard": "discarded"}[action]
@@ -127,10 +128,14 @@ async def _switch(found: Place, name: str, paused: bool) -> Status:
     if not paused and queue.blocked == PAUSED_IN_FILE:
         print(f"{queue.queue}: its file says paused = true; change it there", file=sys.stderr)
         return Status.FINDINGS
-    if was == paused:
-        print(f"{queue.queue} is paused already" if paused else f"{queue.queue} is not paused")
-    else:
-        print(
-            f"{queue.queue} is paused; what runs goes on to its end" if paused else f"{queue.queue} goes on"
-        )
+    print(_switched(named.workflow, queue.queue, was, paused, await found.is_managed(named.workflow)))
     return Status.CLEAN
+
+
+def _switched(workflow: str, queue: str, was: bool, paused: bool, managed: bool | None) -> str:
+    if managed is False:
+        then = f"starts nothing of {queue}" if paused else f"lets {queue} go on"
+        return f"{queue}: {workflow}'s manager doesn't run; it {then} once it does"
+    if was == paused:
+        return f"{queue} is paused already" if paused else f"{queue} is not paused"
+    return f"{queue} is paused; what runs goes on to its end" if paused else f"{queue} goes on"

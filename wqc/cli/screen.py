@@ -75,6 +75,10 @@ class Screen:
 def _lines(status: Status) -> Iterator[tuple[str, str]]:
     for queue in status.queues:
         counts = f"{queue.waiting} waiting, {queue.running} running, {queue.done} done, {queue.failed} failed"
-        yield queue.queue, f"{counts}; {one_line(queue.blocked)}" if queue.blocked else counts
+        yield queue.queue, _with(counts, queue.blocked)
     for carrier in status.carriers:
-        yield carrier.carrier, f"{carrier.waiting} waiting, {carrier.done} published"
+        yield carrier.carrier, _with(f"{carrier.waiting} waiting, {carrier.done} published", carrier.blocked)
+
+
+def _with(counts: str, blocked: str) -> str:
+    return f"{counts}; {one_line(blocked)}" if blocked else counts

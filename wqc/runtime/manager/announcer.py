@@ -53,15 +53,16 @@ async def announce(store: JobStore, status: Callable[[], Status], look: float, l
 
 def _states(now: Status) -> Iterator[_State]:
     for queue in now.queues:
-        if queue.knows:
+        if queue.knows or queue.blocked:
             yield _blocked(queue.queue, queue.blocked)
+        if queue.knows:
             yield _failed(queue.queue, queue.failures, queue.held)
     for source in now.sources:
         problem = source.problem and f"source {source.source}: {source.problem}"
         relief = f"source {source.source} is well again"
         yield _State(source.source, problem, "SourceFails", "SourceIsWell", relief)
     for carrier in now.carriers:
-        if carrier.knows:
+        if carrier.knows or carrier.blocked:
             yield _blocked(carrier.carrier, carrier.blocked)
 
 

@@ -4,7 +4,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 
 from wqc.contract.limits import NAME_LENGTH
@@ -12,8 +11,9 @@ from wqc.patterns.item import Item
 from wqc.runtime.graph.graph import Graph, Port, failed_port
 from wqc.runtime.graph.origin import Origin
 from wqc.runtime.logs import log
-from wqc.runtime.manager.status import NAME_SHOWN, SourceStatus
+from wqc.runtime.manager.status import SourceStatus, in_words, troubled
 from wqc.runtime.periods import Periods
+from wqc.runtime.queue.troubles import Troubles
 from wqc.runtime.sources.source import BoundedSource, HoldingSource, Source, SourceError
 from wqc.runtime.text import decode
 from wqc.runtime.waiting import until_set
@@ -30,14 +30,6 @@ Deliver = Callable[[Port, Item, Origin, str], None]
 """(the source's port, the item, who has it, why it failed in the source)."""
 Compared = Callable[[dict[str, str], dict[str, str], bool], None]
 """(what the source listed before, what it lists now, whether what is done goes from it)."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Unreadable:
-    why: str
-    times: int
-    due: float
-    """When it is asked for again, on the monotonic clock."""
 
 
 class Feed:
@@ -93,17 +85,16 @@ class Feed:
         """Items that go to its `.failed` stream, and why."""
         self._notice = ""
         """What it wants people to know."""
-        self._unreadable: dict[str, _Unreadable] = {}
+        self._unreadable = Troubles[str]("read", periods.listing, periods, source=str(port))
         """Items that are listed but can't be read."""
 
     def status(self) -> SourceStatus:
+        found = self._unreadable.all()
+        problem = self._failure or self._held_up() or in_words(found, "read") or self._notice
         left_out = sum(name not in self._unrouted for name in self._unreadable)
-        return SourceStatus(str(self.port), self._problem, up=not self._failure, left_out=left_out)
-
-    @property
-    def _problem(self) -> str:
-        unreadable = next((f"{name[:NAME_SHOWN]}: {each.why}" for name, each in self._unreadable.items()), "")
-        return self._failure or self._held_up() or unreadable or self._notice
+        return SourceStatus(
+            str(self.port), problem, up=not self._failure, left_out=left_out, troubled=troubled(found)
+        )
 
     @property
     def listing(self) -> dict[str, str] | None:
@@ -159,7 +150,7 @@ class Feed:
         self._compared(before, versions, self._wants_done)
         for name in before.keys() - versions.keys():
             self._unrouted.pop(name, None)
-            self._unreadable.pop(name, None)
+            self._unreadable.settle(name)
             self._finished.pop(name, None)
             self._take_back(name)
         self._listed = versions
@@ -168,10 +159,12 @@ class Feed:
                 continue
             # a message that follows one of the same name: it isn't done because that one is
             self._finished.pop(name, None)
-            self._unreadable.pop(name, None)
+            self._unreadable.settle(name)
             self._take_back(name)
             if max(len(name), len(version)) > NAME_LENGTH:
-                self._cannot_read(name, f"its name or version has more than {NAME_LENGTH} characters")
+                self._unreadable.note(
+                    name, name, f"its name or version has more than {NAME_LENGTH} characters"
+                )
             elif self._reads_data[self._port_of(name)]:
                 self._unrouted[name] = version
             else:
@@ -184,7 +177,7 @@ class Feed:
 
     async def _route_unrouted(self) -> None:
         now = time.monotonic()
-        due = {name: failed.due if (failed := self._unreadable.get(name)) else 0.0 for name in self._unrouted}
+        due = {name: self._unreadable.due(name) for name in self._unrouted}
         names = sorted((name for name, at in due.items() if at <= now), key=due.__getitem__)
         for start in range(0, len(names), AT_ONCE):
             batch = names[start : start + AT_ONCE]
@@ -199,21 +192,12 @@ class Feed:
         except (SourceError, ValueError) as error:
             # it is asked for again, if it is still listed then
             if name in self._unrouted:
-                self._cannot_read(name, str(error))
+                self._unreadable.note(name, name, str(error))
             return
-        self._unreadable.pop(name, None)
+        self._unreadable.settle(name)
         if self._unrouted.get(name) == version:
             del self._unrouted[name]
             self._send(Item(name, version, data))
-
-    def _cannot_read(self, name: str, why: str) -> None:
-        before = self._unreadable.get(name)
-        times = before.times + 1 if before else 1
-        pause = self._periods.doubled(self._periods.listing, times)
-        self._unreadable[name] = _Unreadable(why, times, time.monotonic() + pause)
-        if before is None or before.why != why:
-            shown = name[:NAME_SHOWN]
-            log(logging.WARNING, "item can't be read", source=str(self.port), item=shown, reason=why)
 
     async def _tell_finished(self) -> None:
         if isinstance(self._source, HoldingSource):
@@ -265,5 +249,5 @@ class Feed:
         self._failures = self._failures + 1 if failure else 0
         if well_again:
             log(logging.INFO, "source is well again", source=str(self.port))
-            self._unreadable = {name: replace(each, due=0.0) for name, each in self._unreadable.items()}
+            self._unreadable.try_all()
             self._opened()

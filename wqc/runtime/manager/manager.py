@@ -63,6 +63,9 @@ class Manager:
             tasks.create_task(self._watch())
             desk = Desk(self._state, stations.queues, stations.holders, self._periods)
             tasks.create_task(desk.run())
+            periods = self._periods
+            tasks.create_task(announce(self._store, self.status, periods.report, periods.announce))
+            tasks.create_task(report(self._state, self.status, self._arrivals, periods.report))
             await desk.opened.wait()
             await self._listed.wait()
             await stations.load()
@@ -77,9 +80,6 @@ class Manager:
             for station in stations.all.values():
                 tasks.create_task(station.run())
             tasks.create_task(self._forget(forgetting, absences))
-            periods = self._periods
-            tasks.create_task(announce(self._store, self.status, periods.report, periods.announce))
-            tasks.create_task(report(self._state, self.status, self._arrivals, periods.report))
 
     async def guard(self) -> None:
         """Beside `run`, where others can take objects away: see that the queues' stay. Raises OwnerGone."""
@@ -117,7 +117,10 @@ class Manager:
     def _source_status(self, feed: Feed) -> SourceStatus:
         status = feed.status()
         dropped = self._stations.dropped.get(dropped_name(feed.port))
-        return replace(status, problem=status.problem or (dropped.refusal if dropped else ""))
+        problem = status.problem or (dropped.refusal if dropped else "")
+        if not status.up:
+            problem += f"; nothing new of it comes to {', '.join(self._workflow.graph.nearest(feed.port))}"
+        return replace(status, problem=problem)
 
     async def _watch(self) -> None:
         async for change in self._store.changes():
@@ -163,7 +166,9 @@ class Manager:
                 forgetting.absent[name] = absent
 
     def _arrivals(self) -> dict[str, str]:
-        """For the workflow's state."""
+        """For the workflow's state; nothing before what the manager before this one knew is read."""
+        if not self._feeds:
+            return {}
         return {ARRIVALS + name: queue.arrivals() for name, queue in self._stations.queues.items()}
 
     async def _forget(self, forgetting: Forgetting, absences: Absences) -> None:

@@ -37,7 +37,8 @@ async def _report(
     store: StateStore, now: Status, last: Status | None, notes: Mapping[str, str]
 ) -> Status | None:
     """What was reported last."""
-    if _lasting(now) == _lasting(last) or not all(queue.knows for queue in now.queues):
+    says_nothing = any(not (queue.knows or queue.blocked) for queue in now.queues)
+    if says_nothing or _lasting(now) == _lasting(last):
         return last
     try:
         await store.write({STATUS: encode_report(now), **notes})

@@ -119,9 +119,9 @@ class Stations:
             case Gone():
                 for _, station in self._with_jobs():
                     station.learn(change)
-            case Unsure():
+            case Unsure(reason):
                 for _, station in self._with_jobs():
-                    station.doubt()
+                    station.doubt(reason)
 
     def look_again(self) -> None:
         """What could not be started while its source failed can be now."""

@@ -1,7 +1,8 @@
 """What a running workflow says about itself: to `wqc run`, to probes, and in the workflow's state."""
 
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -9,6 +10,9 @@ from wqc.runtime.text import decode, encode
 
 STATUS = "status"
 """The entry of the state that holds a Report."""
+TROUBLES_SHOWN = 10
+REASON_SHOWN = 400
+"""Characters of each one's reason."""
 NAME_SHOWN = 200
 """Characters of an item's name that people are told: the state has to fit into one ConfigMap."""
 
@@ -22,6 +26,40 @@ class Failure:
     job: str
     message: str
     """The end of what its worker wrote, as far as that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """An item that nothing can be done with for now."""
+
+    item: str
+    reason: str
+    lane: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Troubled:
+    """All such items of a station or source."""
+
+    count: int = 0
+    first: tuple[Trouble, ...] = ()
+    """At most ten of them."""
+
+
+def troubled(found: Sequence[Trouble]) -> Troubled:
+    shown = found[:TROUBLES_SHOWN]
+    return Troubled(len(found), tuple(replace(each, reason=each.reason[:REASON_SHOWN]) for each in shown))
+
+
+def in_words(found: Sequence[Trouble], cannot: str) -> str:
+    """The first of them, and how many more there are. `cannot`: what can't be done with them: "started"."""
+    if not found:
+        return ""
+    first, more = found[0], len(found) - 1
+    said = f"{first.item}: {first.reason}"
+    if first.lane:
+        said = f"{first.lane}: {said}"
+    return f"{said}; {more} more {'item' if more == 1 else 'items'} can't be {cannot}" if more else said
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +93,8 @@ class QueueStatus:
     """The last held items, at most ten."""
     notice: str = ""
     """What people should know though nothing is in the way of it."""
+    troubled: Troubled = Troubled()
+    """Items that can't be started."""
 
     @property
     def seconds_left(self) -> float | None:
@@ -74,6 +114,8 @@ class NodeStatus:
     """What keeps it from holding more, for people."""
     failures: tuple[Failure, ...]
     """The last of them, at most ten."""
+    troubled: Troubled = Troubled()
+    """Items that can't be held."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +130,8 @@ class CarrierStatus:
     """What keeps it or one of its items from being published, for people; "" if nothing does."""
     knows: bool
     """What was published is known."""
+    troubled: Troubled = Troubled()
+    """Items that can't be published."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +143,8 @@ class SourceStatus:
     """It can be listed."""
     left_out: int = 0
     """Items that no queue can take, whatever happens: their names are too long."""
+    troubled: Troubled = Troubled()
+    """Items that can't be read, those among them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,9 @@ dead       it failed for good, and nobody reads failed items: its Job is the dea
 over       its Job is marked done
 """
 
+DELETED = "its Job was deleted"
+"""Why an attempt is lost whose Job is gone."""
+
 Number = tuple[int, int]
 """Round and attempt."""
 
@@ -121,7 +124,7 @@ class Book:
         if not settled and gone is attempts.latest:
             # Deleted by hand. Its data is still in memory, so the item isn't lost with it
             attempts.jobs[number] = replace(
-                gone, phase="lost", finished=time.time(), reason="its Job was deleted", message=None
+                gone, phase="lost", finished=time.time(), reason=DELETED, message=None
             )
             return key
         del attempts.jobs[number]

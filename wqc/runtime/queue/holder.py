@@ -14,7 +14,7 @@ from wqc.contract.names import held_job_name
 from wqc.runtime.graph.graph import Delivery
 from wqc.runtime.graph.origin import Offer, Origin
 from wqc.runtime.logs import log
-from wqc.runtime.manager.status import NAME_SHOWN, NodeStatus
+from wqc.runtime.manager.status import NodeStatus, in_words, troubled
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.attempt import Identity
 from wqc.runtime.queue.book import Attempts
@@ -24,6 +24,7 @@ from wqc.runtime.queue.jobstation import JobStation
 from wqc.runtime.queue.judge import Fetch
 from wqc.runtime.queue.largeitem import ItemTooLarge
 from wqc.runtime.queue.ledger import Ledger
+from wqc.runtime.queue.troubles import Troubles
 from wqc.runtime.sources.source import SourceError
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import AlreadyExists, ForeignJob, JobStore, Refused
@@ -56,9 +57,7 @@ class Holder(JobStation):
         self._again = again
         self._opened = opened
         self._waiting: dict[bytes, Offer] = {}
-        self._due: dict[bytes, float] = {}
-        """When an item that could not be held is tried again, on the monotonic clock."""
-        self._problems: dict[bytes, str] = {}
+        self._troubles = Troubles[bytes]("held", periods.backoff, periods, node=node)
         self._was_full = False
 
     # --- what others tell it ---
@@ -89,10 +88,12 @@ class Holder(JobStation):
 
     def status(self) -> NodeStatus:
         dead = self._book.at("dead")
-        blocked = self.full or self._recorder.pause.reason or next(iter(self._problems.values()), "")
+        found = self._troubles.all()
+        refusal = self._ignorance or self._recorder.pause.reason
+        blocked = self.full or refusal or in_words(found, "held")
         if dead:
             blocked = blocked or self._notice
-        return NodeStatus(self.name, len(dead), blocked, tuple(map(failure, dead[-10:])))
+        return NodeStatus(self.name, len(dead), blocked, tuple(map(failure, dead[-10:])), troubled(found))
 
     # --- the loop ---
 
@@ -108,7 +109,7 @@ class Holder(JobStation):
         self._was_full = bool(self.full)
 
     def _times(self) -> Iterable[float]:
-        return self._due.values()
+        return self._troubles.times()
 
     # --- one item ---
 
@@ -118,8 +119,7 @@ class Holder(JobStation):
         self._waiting[key] = offer
 
     def _drop(self, key: bytes) -> Offer | None:
-        self._due.pop(key, None)
-        self._problems.pop(key, None)
+        self._troubles.settle(key)
         return self._waiting.pop(key, None)
 
     def _judge(self, attempts: Attempts) -> None:
@@ -144,7 +144,7 @@ class Holder(JobStation):
         for key, offer in list(self._waiting.items()):
             if self.full or not self._recorder.pause.over:
                 return
-            if offer.origin.is_open() and self._due.get(key, 0.0) <= time.monotonic():
+            if offer.origin.is_open() and self._troubles.due(key) <= time.monotonic():
                 await self._hold(key, offer)
 
     async def _hold(self, key: bytes, offer: Offer) -> None:
@@ -156,8 +156,7 @@ class Holder(JobStation):
             identity = Identity(delivery.name, delivery.version, 0, 1, 0)
             job = await self._create(identity, text, delivery.failure)
         except (SourceError, ForeignJob) as error:
-            self._problems[key] = f"{delivery.name[:NAME_SHOWN]}: {error}"
-            self._due[key] = time.monotonic() + self._periods.backoff
+            self._troubles.note(key, delivery.name, str(error))
             return
         self._drop(key)
         self._holds(job, offer)

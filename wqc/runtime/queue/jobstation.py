@@ -20,6 +20,8 @@ class JobStation(Station):
         super().__init__(name, store, ledger, periods, keep)
         self._keeper = Bookkeeper(self._book, ledger, self.key, self._has_job)
         self._custody = Custody(self._book, ledger, store)
+        self._doubt = ""
+        """Why the store can't say which Jobs there are."""
         self.held = Held(self._book, ledger, self._renew, self._wake.set)
 
     def offer(self, offer: Offer) -> None:
@@ -35,9 +37,10 @@ class JobStation(Station):
         self._keeper.learn(change)
         self._wake.set()
 
-    def doubt(self) -> None:
+    def doubt(self, reason: str) -> None:
         """The store can't say which Jobs there are: nothing may be started (promise 5)."""
         self._keeper.sure = False
+        self._doubt = reason
 
     @property
     def knows(self) -> bool:
@@ -52,6 +55,12 @@ class JobStation(Station):
     def idle(self) -> bool:
         unfinished = self._book.count("active", "stray", "retry", "recording", "finishing")
         return self.has_judged and not (unfinished or self._book.hands_on() or self.waiting)
+
+    @property
+    def _ignorance(self) -> str:
+        if self._doubt and not self._keeper.sure:
+            return f"its Jobs can't be listed: {self._doubt}"
+        return super()._ignorance
 
     @abstractmethod
     def _put(self, key: bytes, offer: Offer) -> None:

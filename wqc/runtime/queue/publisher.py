@@ -4,19 +4,18 @@ What was published is recorded, so that a source which lists its items for ever 
 """
 
 import asyncio
-import logging
 import time
 from collections.abc import Iterable
 
 from wqc.runtime.carriers.carrier import Carrier, NotAccepted
 from wqc.runtime.graph.origin import Offer
 from wqc.runtime.lanes.rate import Rate
-from wqc.runtime.logs import log
-from wqc.runtime.manager.status import CarrierStatus
+from wqc.runtime.manager.status import CarrierStatus, in_words, troubled
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.ledger import Ledger
 from wqc.runtime.queue.pause import Pause
 from wqc.runtime.queue.station import Station
+from wqc.runtime.queue.troubles import Troubles
 from wqc.runtime.sources.source import SourceError
 from wqc.runtime.stores.store import JobStore, Refused
 
@@ -34,9 +33,7 @@ class Publisher(Station):
         """From publishing; the recorder's own is from writing."""
         self._waiting: dict[bytes, list[Offer]] = {}
         """By item; more than one offer where two streams bring it."""
-        self._due: dict[bytes, float] = {}
-        """When an item that wasn't accepted is tried again, on the monotonic clock."""
-        self._problems: dict[bytes, str] = {}
+        self._troubles = Troubles[bytes]("published", periods.backoff, periods, carrier=name)
         self._rate = Rate()
 
     # --- what others tell it ---
@@ -56,7 +53,7 @@ class Publisher(Station):
         if left:
             self._waiting[key] = left
         else:
-            self._settle(key)
+            self._troubles.settle(key)
 
     # --- what it says ---
 
@@ -67,11 +64,16 @@ class Publisher(Station):
     def status(self) -> CarrierStatus:
         if self.knows:
             self._rate.observe(time.monotonic(), len(self._ledger))
-        blocked = (
-            self._service.reason or self._recorder.pause.reason or next(iter(self._problems.values()), "")
-        )
+        found = self._troubles.all()
+        refusal = self._ignorance or self._service.reason or self._recorder.pause.reason
         return CarrierStatus(
-            self.name, self.waiting, len(self._ledger), self._rate.per_second(), blocked, self.knows
+            self.name,
+            waiting=self.waiting,
+            done=len(self._ledger),
+            rate=self._rate.per_second(),
+            blocked=refusal or in_words(found, "published"),
+            knows=self.knows,
+            troubled=troubled(found),
         )
 
     # --- the loop ---
@@ -87,7 +89,7 @@ class Publisher(Station):
         await self._recorder.guarded(self._recorder.record())
 
     def _times(self) -> Iterable[float]:
-        return (self._service.until, *self._due.values())
+        return (self._service.until, *self._troubles.times())
 
     def _next_batch(self) -> list[tuple[bytes, Offer]]:
         """While the service refuses, one finds out whether it still does."""
@@ -95,7 +97,7 @@ class Publisher(Station):
         most = 1 if self._service.reason else AT_ONCE
         now = time.monotonic()
         for key, offers in self._waiting.items():
-            if self._due.get(key, 0.0) <= now and offers[0].origin.is_open():
+            if self._troubles.due(key) <= now and offers[0].origin.is_open():
                 batch.append((key, offers[0]))
                 if len(batch) == most:
                     break
@@ -107,27 +109,17 @@ class Publisher(Station):
         try:
             text = await offer.text()
         except SourceError as error:
-            self._later(key, f"{name}: {error}")
+            self._troubles.note(key, name, str(error))
             return ""
         try:
             await self._carrier.publish(name, offer.delivery.version, text)
         except NotAccepted as error:
-            self._later(key, f"{name} isn't accepted: {error}")
+            self._troubles.note(key, name, f"it isn't accepted: {error}")
         except SourceError as error:
             return str(error)
         else:
             self._ledger.add(key, time.monotonic())
             for each in self._waiting.pop(key, ()):
                 each.take()
-            self._settle(key)
+            self._troubles.settle(key)
         return ""
-
-    def _later(self, key: bytes, problem: str) -> None:
-        if self._problems.get(key) != problem:
-            log(logging.WARNING, "item can't be published", carrier=self.name, reason=problem)
-        self._problems[key] = problem
-        self._due[key] = time.monotonic() + self._periods.backoff
-
-    def _settle(self, key: bytes) -> None:
-        self._due.pop(key, None)
-        self._problems.pop(key, None)

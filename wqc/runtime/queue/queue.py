@@ -16,7 +16,7 @@ from wqc.runtime.graph.origin import Offer
 from wqc.runtime.lanes.arrivals import Seen
 from wqc.runtime.lanes.rate import Rate
 from wqc.runtime.lanes.rollout import Rollout
-from wqc.runtime.manager.status import QueueStatus
+from wqc.runtime.manager.status import QueueStatus, troubled
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.book import Attempts
 from wqc.runtime.queue.held import failure
@@ -153,12 +153,10 @@ class Queue(JobStation):
             arrival_interval=self._starter.arrival_interval,
             slot_time=self._starter.slot.mean,
             rate=self._rate.per_second(),
-            blocked=self._blocked()
-            or self._pause.reason
-            or self._recorder.pause.reason
-            or self._starter.problem(),
+            blocked=self._problem() if self.knows else self._ignorance,
             knows=self.knows,
             failures=tuple(map(failure, dead[-10:])),
+            troubled=troubled(self._starter.troubles()),
         )
 
     # --- the loop ---
@@ -179,10 +177,10 @@ class Queue(JobStation):
     def _times(self) -> Iterable[float]:
         return (*self._starter.next_due(), *self._overdue.times(), self._pause.until)
 
-    async def _load(self) -> None:
+    async def _read(self) -> None:
+        await super()._read()
         await self._templates.load()
         await self._rollout.load()
-        await super()._load()
 
     # --- Jobs ---
 
@@ -236,11 +234,15 @@ class Queue(JobStation):
         except (LookupError, Refused) as error:
             raise SourceError(str(error)) from None
 
+    def _problem(self) -> str:
+        """What keeps it or some of its items from going on, for people."""
+        pauses = self._pause.reason or self._recorder.pause.reason
+        return self._blocked() or pauses or self._starter.problem()
+
     def _blocked(self) -> str:
-        if not self._keeper.sure:
-            return "its Jobs can't be listed"
-        if not self._loaded:
-            return "its ledger isn't read"
+        """Why it may start nothing, for people."""
+        if not self.knows:
+            return "what runs and what is finished isn't known yet"
         if self._settings.paused:
             return PAUSED_IN_FILE
         if self._paused:

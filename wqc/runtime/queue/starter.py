@@ -16,21 +16,24 @@ from wqc.runtime.lanes.inbox import Inbox
 from wqc.runtime.lanes.rollout import Rollout
 from wqc.runtime.lanes.scaler import Scaler, SlotTime
 from wqc.runtime.logs import log
-from wqc.runtime.manager.status import NAME_SHOWN
+from wqc.runtime.manager.status import NAME_SHOWN, Trouble, in_words
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.attempt import Identity, attempt_name, job_manifest
-from wqc.runtime.queue.book import Attempts, Book
+from wqc.runtime.queue.book import DELETED, Attempts, Book
 from wqc.runtime.queue.custody import Custody
 from wqc.runtime.queue.heldjob import held_job
 from wqc.runtime.queue.largeitem import ItemTooLarge
 from wqc.runtime.queue.pause import Pause
 from wqc.runtime.queue.templates import Templates
-from wqc.runtime.queue.verdict import ItemFailed, verdict
+from wqc.runtime.queue.troubles import Troubles
+from wqc.runtime.queue.verdict import ItemFailed, Lost, verdict
 from wqc.runtime.sources.source import SourceError
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.store import AlreadyExists, ForeignJob, JobStore, Refused
 
 MOST_ATTEMPTS = int("9" * ATTEMPT_DIGITS)
+LOST_OFTEN = 3
+"""Attempts of an item, after which it is no accident any more."""
 AT_ONCE = 16
 """Requests under way at the same time, per queue."""
 
@@ -62,9 +65,9 @@ class Starter:
         self._periods = periods
         self._started = started
         self._lanes = {lane.name: lane for lane in settings.lanes}
-        self._deferred: dict[bytes, tuple[float, Offer]] = {}
-        self._deferrals: dict[bytes, int] = {}
-        """How often in a row an item was deferred."""
+        self._deferred: dict[bytes, Offer] = {}
+        """New items that could not be started; they are tried again when they are due."""
+        self._troubles = Troubles[bytes]("started", periods.backoff, periods, queue=settings.queue)
         self.slot = SlotTime(settings.takes)
         self._scalers = {
             lane.name: Scaler(lane, settings.arrives, settings.deadline, time.monotonic())
@@ -72,10 +75,8 @@ class Starter:
         }
         self.inbox = Inbox(tuple(self._lanes))
         self._health = Health(tuple(self._lanes), periods.unhealthy, periods.probe)
-        self.hindrances: dict[str, str] = {}
-        """Why lanes start nothing, by lane."""
-        self.problems: dict[bytes, str] = {}
-        """Items that can't be started, and why."""
+        self._hindered: dict[str, dict[bytes, Trouble]] = {lane: {} for lane in self._lanes}
+        """By lane, the items whose attempts can't start, or never did."""
 
     @property
     def waiting(self) -> int:
@@ -85,7 +86,7 @@ class Starter:
         """When there may be something to start, on the monotonic clock."""
         return [
             *(attempts.due for attempts in self._book.at("retry")),
-            *(at for at, _ in self._deferred.values()),
+            *map(self._troubles.due, self._deferred),
             *map(self._health.next_look, self._lanes),
         ]
 
@@ -98,7 +99,7 @@ class Starter:
     def oldest(self) -> float:
         """Seconds that the item has waited for its first attempt that waits longest; 0 if none does."""
         now = time.monotonic()
-        since = self.inbox.since + [offer.since for _, offer in self._deferred.values()]
+        since = self.inbox.since + [offer.since for offer in self._deferred.values()]
         return now - min(since, default=now)
 
     @property
@@ -109,13 +110,34 @@ class Starter:
         return 1 / sum(rates) if rates else None
 
     def problem(self) -> str:
-        """What keeps a lane or an item from starting, for people."""
+        """What keeps a lane or items from starting, for people."""
         if unhealthy := [lane for lane in self._lanes if not self._health.is_well(lane)]:
-            return (
-                f"unhealthy: {', '.join(unhealthy)}; {self.hindrances.get(unhealthy[0], 'attempts are lost')}"
-            )
-        lanes = (f"{lane}: {why}" if lane else why for lane, why in self.hindrances.items())
-        return next(lanes, "") or next(iter(self.problems.values()), "")
+            first = next(iter(self._hindered[unhealthy[0]].values()), None)
+            why = f"{first.item}: {first.reason}" if first else "attempts are lost"
+            return f"unhealthy: {', '.join(unhealthy)}; {why}"
+        return in_words(self.troubles(), "started")
+
+    def troubles(self) -> list[Trouble]:
+        """Of each item that can't be started."""
+        found: dict[bytes, Trouble] = {}
+        for hindered in self._hindered.values():
+            found |= hindered
+        found |= self._troubles.items()
+        for attempts in [*self._book.at("retry"), *self._book.at("active")]:
+            if lost := self._lost(attempts):
+                found.setdefault(attempts.key, Trouble(attempts.latest.name[:NAME_SHOWN], lost))
+        return list(found.values())
+
+    def _lost(self, attempts: Attempts) -> str:
+        """What has become of an item's attempts, if many ended without a word of it; "" otherwise."""
+        job = attempts.latest
+        is_lost = attempts.stage == "retry" and isinstance(verdict(job, self._settings), Lost)
+        count = job.attempt - job.failures - (not is_lost)
+        if count < LOST_OFTEN or job.running:
+            return ""
+        reason = attempts.reason and f": {attempts.reason}"
+        who = "; who deletes Jobs here?" if attempts.reason == DELETED else ""
+        return f"{count} of its attempts are lost{reason}{who}"
 
     def judged(self, key: bytes, job: Job) -> None:
         """What became of an attempt says how well its lane is."""
@@ -151,16 +173,15 @@ class Starter:
 
     def discard(self, key: bytes) -> Offer | None:
         """The offer of an item that is no longer to be started."""
-        self.problems.pop(key, None)
-        self._deferrals.pop(key, None)
-        _, deferred = self._deferred.pop(key, (0.0, None))
+        self._troubles.settle(key)
+        deferred = self._deferred.pop(key, None)
         return self.inbox.discard(key) or deferred
 
     async def start(self, may_start: Callable[[], bool]) -> None:
         """Start attempts until there is no room or nothing left. `may_start` is asked before each batch."""
         now = time.monotonic()
-        for key, (at, offer) in list(self._deferred.items()):
-            if at <= now:
+        for key, offer in list(self._deferred.items()):
+            if self._troubles.due(key) <= now:
                 self.put(key, offer)
         while self._pause.over and may_start():
             batch = self._next_batch(now)
@@ -175,15 +196,15 @@ class Starter:
         }
         for attempts in self._book.at("active"):
             free[self.lane(attempts.latest).name] -= 1
-        hindered, probing = self._look_for_hindrances()
-        self._leave_unhealthy_lanes(hindered)
+        probing = self._look_for_hindrances()
+        self._leave_unhealthy_lanes()
         closed: set[str] = set()
         """Lanes that begin nothing new."""
-        for name, count in hindered.items():
+        for name, hindered in self._hindered.items():
             is_well = self._health.is_well(name)
             if not is_well and self._health.next_probe(name) > now:
                 free[name] = 0
-            if count >= (1 if len(self._lanes) == 1 or not is_well else FAILURES):
+            if len(hindered) >= (1 if len(self._lanes) == 1 or not is_well else FAILURES):
                 # what is in the way of one is in the way of all; these find out when it is gone
                 free[name] = 1 if name in probing else 0
                 closed.add(name)
@@ -208,13 +229,12 @@ class Starter:
                 self._tried(name, now)
         return batch
 
-    def _look_for_hindrances(self) -> tuple[dict[str, int], set[str]]:
-        """How many attempts of each lane can't start, or never did; the lanes where all of those are over.
+    def _look_for_hindrances(self) -> set[str]:
+        """The lanes where all attempts that can't start, or never did, are over.
 
         There the next attempt at one of them finds out whether it is still so, when its back-off is over.
         """
-        self.hindrances = {}
-        hindered = dict.fromkeys(self._lanes, 0)
+        self._hindered = {lane: {} for lane in self._lanes}
         at_work: set[str] = set()
         running: set[str] = set()
         for attempts in self._book.at("active"):
@@ -225,23 +245,23 @@ class Starter:
             if attempts.latest.hindrance:
                 # it still is: when it began, the lane's last success may have been too young to say anything
                 self.judged(attempts.key, attempts.latest)
-            self._hinder(lane, attempts.latest, hindered)
+            self._hinder(lane, attempts)
         for attempts in self._book.at("retry"):
             lane = self.lane(attempts.latest).name
             if lane not in running:
-                self._hinder(lane, attempts.latest, hindered)
-        return hindered, {lane for lane, count in hindered.items() if count and lane not in at_work}
+                self._hinder(lane, attempts)
+        return {lane for lane, hindered in self._hindered.items() if hindered and lane not in at_work}
 
-    def _hinder(self, lane: str, job: Job, hindered: dict[str, int]) -> None:
+    def _hinder(self, lane: str, attempts: Attempts) -> None:
+        job = attempts.latest
         if job.hindrance:
-            self.hindrances.setdefault(lane, f"{job.name}: {job.hindrance}")
-            hindered[lane] += 1
+            self._hindered[lane][attempts.key] = Trouble(job.name[:NAME_SHOWN], job.hindrance, lane)
 
     def _tried(self, lane: str, now: float) -> None:
         if not self._health.is_well(lane):
             self._health.probes(lane, now)
 
-    def _leave_unhealthy_lanes(self, hindered: Mapping[str, int]) -> None:
+    def _leave_unhealthy_lanes(self) -> None:
         """What isn't started goes to the healthy lanes, but for an item that may be tried.
 
         Where Jobs wait for what hinders them, they find out when it is gone.
@@ -250,7 +270,7 @@ class Starter:
         for lane in self._lanes:
             if self._health.is_well(lane) or not healthy:
                 continue
-            for key, offer in self.inbox.items(lane)[0 if hindered[lane] else 1 :]:
+            for key, offer in self.inbox.items(lane)[0 if self._hindered[lane] else 1 :]:
                 self.inbox.discard(key)
                 to = healthy[int.from_bytes(key) % len(healthy)]
                 offer.delivery = replace(offer.delivery, lane=to)
@@ -289,8 +309,7 @@ class Starter:
                 self.inbox.put(key, offer)
         else:
             self._pause.succeeded()
-            self.problems.pop(key, None)
-            self._deferrals.pop(key, None)
+            self._troubles.settle(key)
             self._started(job, offer)
 
     async def _again(self, attempts: Attempts, lane: Lane) -> None:
@@ -299,7 +318,7 @@ class Starter:
         if job.attempt >= MOST_ATTEMPTS and not renewed:
             attempts.due = float("inf")
             why = f"{MOST_ATTEMPTS} attempts are lost; no name is left for more"
-            self._report(attempts.key, job.name, why)
+            self._troubles.note(attempts.key, job.name, why)
             return
         counted = isinstance(verdict(job, self._settings), ItemFailed)
         identity = Identity(job.name, job.version, job.round, job.attempt + 1, job.failures + counted)
@@ -312,16 +331,15 @@ class Starter:
                 attempts.reason = str(error)
                 self._book.move(attempts, "dead")
                 return
-            attempts.due = time.monotonic() + self._periods.backoff
-            self._report(attempts.key, job.name, str(error))
+            attempts.due = self._troubles.note(attempts.key, job.name, str(error))
         except ForeignJob as error:
+            self._troubles.note(attempts.key, job.name, str(error))
             attempts.due = time.monotonic() + self._periods.backoff_limit
-            self._report(attempts.key, job.name, str(error))
         except Refused as refused:
             self._pause.refused(refused)
         else:
             self._pause.succeeded()
-            self.problems.pop(attempts.key, None)
+            self._troubles.settle(attempts.key)
             self._started(following, None)
 
     async def _create(self, identity: Identity, lane: Lane, text: str) -> Job:
@@ -365,14 +383,6 @@ class Starter:
             raise Refused(str(error)) from None
 
     def _defer(self, key: bytes, offer: Offer, reason: str) -> None:
-        if offer.withdrawn:
-            return
-        self._report(key, offer.delivery.name, reason)
-        times = self._deferrals[key] = self._deferrals.get(key, 0) + 1
-        self._deferred[key] = (time.monotonic() + self._periods.backoff_after(times), offer)
-
-    def _report(self, key: bytes, name: str, why: str) -> None:
-        problem = f"{name[:NAME_SHOWN]}: {why}"
-        if self.problems.get(key) != problem:
-            log(logging.WARNING, "item can't be started", queue=self._settings.queue, reason=problem)
-        self.problems[key] = problem
+        if not offer.withdrawn:
+            self._troubles.note(key, offer.delivery.name, reason)
+            self._deferred[key] = offer

@@ -103,10 +103,19 @@ class Station(ABC):
             if self.knows:
                 await self._step()
 
+    @property
+    def _ignorance(self) -> str:
+        """What keeps it from knowing what it is done with and what runs, for people; "" if nothing does."""
+        refusal = "" if self._loaded else self._recorder.pause.reason
+        return f"its ledger can't be read: {refusal}" if refusal else ""
+
     async def _load(self) -> None:
-        await self._ledger.load()
+        await self._read()
         self._loaded = True
         self._recorder.pause.succeeded()
+
+    async def _read(self) -> None:
+        await self._ledger.load()
 
     @abstractmethod
     async def _step(self) -> None:
