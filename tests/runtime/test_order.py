@@ -14,7 +14,7 @@ from wqc.runtime.manager.manager import Manager
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
-from wqc.runtime.stores.store import Kind, QueueFiles, Segment
+from wqc.runtime.stores.store import Kind, QueueFiles, Refused, Segment
 
 NAMES = ("a", "b", "c")
 
@@ -49,6 +49,17 @@ class Told(Holding):
     async def done(self, name: str) -> None:
         self._written.append(("acknowledged", name))
         await super().done(name)
+
+
+class Full(LocalStore):
+    """Takes no Jobs as long as it is `full`."""
+
+    full = True
+
+    async def create(self, queue: str, manifest: dict[str, Any], data: str = "") -> Job:
+        if self.full:
+            raise Refused("exceeded quota")
+        return await super().create(queue, manifest, data)
 
 
 def run(folder: Path, workflow: Workflow, files: dict[str, QueueFiles], ends: int) -> list[tuple[str, str]]:
@@ -100,3 +111,29 @@ def test_what_fails_in_a_node_is_held_before_its_source_is_told(tmp_path: Path) 
     written = run(tmp_path, workflow, {"work": queue_files("work", "true")}, 0)
     for name in NAMES:
         assert written.index(("started", f"large {name}")) < written.index(("acknowledged", name))
+
+
+@pytest.mark.parametrize("where", ["item.data == 1", "item.data.size > 1"])
+def test_no_source_is_told_while_no_job_can_be_made(tmp_path: Path, where: str) -> None:
+    """Neither of what a queue gets nor of what fails in a node."""
+    workflow = Workflow("order")
+    workflow.queue("work", workflow.filter("large", workflow.source("names"), where=where))
+
+    async def scenario() -> None:
+        source = Holding(dict.fromkeys(NAMES, 1))
+        store = Full(tmp_path, {"work": queue_files("work", "true")})
+        manager = Manager(workflow, store, LocalStateStore(tmp_path), {Port("names"): source}, QUICK)
+        running = asyncio.create_task(manager.run())
+        try:
+            await asyncio.sleep(1.5)  # many rounds
+            assert sorted(source.data) == sorted(NAMES)
+            store.full = False
+            async with asyncio.timeout(30):
+                while source.data:
+                    await asyncio.sleep(0.02)
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+            await store.close()
+
+    asyncio.run(scenario())
