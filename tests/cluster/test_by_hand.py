@@ -1,6 +1,7 @@
 """What people and nodes do to a workflow's objects behind its manager's back: nothing is lost or repeated."""
 
 import os
+import re
 import signal
 import time
 from collections import Counter
@@ -13,6 +14,8 @@ from cluster.managed import Managed, identity
 from wqc.contract.names import item_hash
 
 NAMES = ("one", "two", "three")
+DELETED = "of its attempts are lost: its Job was deleted; who deletes Jobs here?"
+WHY = rf"two: \d+ {re.escape(DELETED)}"
 
 
 def workflow_of(takes: str, more: str = "") -> str:
@@ -228,3 +231,24 @@ def test_a_configmap_that_is_deleted_by_hand(simulated_cluster: Client, tmp_path
         assert before.isdisjoint(uids(workflow))
         books_balance(workflow)
         assert workflow.notice("second") == ""
+
+
+def test_jobs_that_somebody_deletes_again_and_again(simulated_cluster: Client, tmp_path: Path) -> None:
+    """Another controller, say: status and an Event say so; the item is worked on once that is over."""
+    periods = "announce=1 backoff=0.1"
+    with Managed(simulated_cluster, "hand", "hand-always", tmp_path, workflow_of("2s"), periods) as workflow:
+        workflow.start()
+
+        def is_said() -> bool:
+            for job in workflow.jobs("first"):
+                if identity(job)["name"] == "two" and "deletionTimestamp" not in job["metadata"]:
+                    path = f"{workflow.batch}/jobs/{job['metadata']['name']}"
+                    workflow.client.request("DELETE", path, propagationPolicy="Background")
+            return bool(re.match(WHY, workflow.blocked("first")))
+
+        workflow.until("status says why", is_said)
+        assert workflow.status("first")["troubled"]["first"][0]["item"] == "two"
+        workflow.until("an Event says why", lambda: is_said() and DELETED in str(workflow.events("first")))
+        workflow.until("all is done", lambda: is_over(workflow))
+        workflow.until("nothing is wrong any more", lambda: not workflow.blocked("first"))
+        books_balance(workflow)

@@ -63,9 +63,7 @@ def test_only_some_are_kept_and_no_long_reasons() -> None:
 
 def test_each_further_try_waits_twice_as_long_up_to_a_limit() -> None:
     troubles = Troubles[str]("read", 10.0, Periods(backoff_limit=60.0), source="films")
-    waits = []
-    for _ in range(5):
-        waits.append(round(troubles.note("a", "a", "locked") - time.monotonic()))
+    waits = [round(troubles.note("a", "a", "locked") - time.monotonic()) for _ in range(5)]
     assert waits == [10, 20, 40, 60, 60]
     assert troubles.due("b") == 0.0
     troubles.settle("a")

@@ -34,8 +34,10 @@ def test_a_plain_listing() -> None:
     assert listing_of(always(item_list("b", "a"))) == Listing({"b": "", "a": ""})
 
 
-def test_duplicates_count_once() -> None:
-    assert list(listing_of(always(item_list("a", "b", "a"))).versions) == ["a", "b"]
+def test_duplicates_count_once_and_are_said() -> None:
+    listing = listing_of(always(item_list("a", "b", "a")))
+    assert list(listing.versions) == ["a", "b"]
+    assert listing.notice == "a: it is listed more than once, which counts once"
 
 
 @pytest.mark.parametrize(

@@ -66,9 +66,9 @@ class Manager:
             periods = self._periods
             tasks.create_task(announce(self._store, self.status, periods.report, periods.announce))
             tasks.create_task(report(self._state, self.status, self._arrivals, periods.report))
-            await desk.opened.wait()
             await self._listed.wait()
             await stations.load()
+            await desk.opened.wait()
             keys = {name: station.key for name, station in stations.lasting.items()}
             forgetting = Forgetting(self._workflow.graph, self._sources, keys, self._periods.forget)
             absences = Absences(self._workflow.name, self._store, self._state)

@@ -5,11 +5,9 @@ an ETag that stands for the whole listing, `versions`, `settling`, `failed`, `no
 `wantsDone` with `POST …/done`.
 """
 
-import logging
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from wqc.runtime.logs import log
 from wqc.runtime.sources.connections import Answer, Connections
 from wqc.runtime.sources.options import Credential
 from wqc.runtime.sources.source import Listing, NoSuchItem, SourceError
@@ -32,7 +30,6 @@ class HttpSource:
         self._connections = Connections(self._url, timeout)
         self._etag = ""
         self._listing = Listing({})
-        self._repeated: str | None = None
 
     async def list(self) -> Listing:
         for _ in range(RESTARTS):
@@ -100,7 +97,8 @@ class HttpSource:
             answer = await self._ask("GET", f"{self._url}?{urlencode({'continue': page})}")
             if answer.status == 410:
                 return None
-        self._remark(repeated)
+        if repeated:
+            notice = notice or f"{repeated[:LONGEST_REASON]}: it is listed more than once, which counts once"
         self._etag, self._listing = fresh, Listing(versions, settling, wants_done, failed, notice, remember)
         return self._listing
 
@@ -114,12 +112,6 @@ class HttpSource:
             return await self._connections.request(method, target, headers)
         except SourceError as error:
             raise SourceError(f"{url} {error}") from None
-
-    def _remark(self, repeated: str) -> None:
-        if repeated and repeated != self._repeated:
-            reason = "it lists an item more than once, which counts once"
-            log(logging.WARNING, "odd listing", source=self._url, item=repeated, reason=reason)
-        self._repeated = repeated
 
 
 def encoded(name: str) -> str:
