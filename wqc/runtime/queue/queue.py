@@ -5,7 +5,7 @@ All state is in the Jobs and the ledger; every step changes nothing the second t
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -16,7 +16,7 @@ from wqc.runtime.graph.origin import Offer
 from wqc.runtime.lanes.arrivals import Seen
 from wqc.runtime.lanes.rate import Rate
 from wqc.runtime.lanes.rollout import Rollout
-from wqc.runtime.manager.status import QueueStatus, troubled
+from wqc.runtime.manager.status import QueueStatus, Trouble, troubled
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.book import Attempts
 from wqc.runtime.queue.held import failure
@@ -138,6 +138,7 @@ class Queue(JobStation):
 
     def status(self) -> QueueStatus:
         dead = self._book.at("dead")
+        troubles = self._starter.troubles()
         if self.knows:
             self._rate.observe(time.monotonic(), len(self._ledger) + len(dead))
         return QueueStatus(
@@ -153,10 +154,10 @@ class Queue(JobStation):
             arrival_interval=self._starter.arrival_interval,
             slot_time=self._starter.slot.mean,
             rate=self._rate.per_second(),
-            blocked=self._problem() if self.knows else self._ignorance,
+            blocked=self._problem(troubles) if self.knows else self._ignorance,
             knows=self.knows,
             failures=tuple(map(failure, dead[-10:])),
-            troubled=troubled(self._starter.troubles()),
+            troubled=troubled(troubles),
         )
 
     # --- the loop ---
@@ -234,10 +235,10 @@ class Queue(JobStation):
         except (LookupError, Refused) as error:
             raise SourceError(str(error)) from None
 
-    def _problem(self) -> str:
+    def _problem(self, troubles: Sequence[Trouble]) -> str:
         """What keeps it or some of its items from going on, for people."""
         pauses = self._pause.reason or self._recorder.pause.reason
-        return self._blocked() or pauses or self._starter.problem()
+        return self._blocked() or pauses or self._starter.problem(troubles)
 
     def _blocked(self) -> str:
         """Why it may start nothing, for people."""

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -109,13 +109,13 @@ class Starter:
         rates = [1 / interval for each in self._scalers.values() if (interval := each.interval(now))]
         return 1 / sum(rates) if rates else None
 
-    def problem(self) -> str:
-        """What keeps a lane or items from starting, for people."""
+    def problem(self, troubles: Sequence[Trouble]) -> str:
+        """What keeps a lane or these items from starting, for people."""
         if unhealthy := [lane for lane in self._lanes if not self._health.is_well(lane)]:
             first = next(iter(self._hindered[unhealthy[0]].values()), None)
             why = f"{first.item}: {first.reason}" if first else "attempts are lost"
             return f"unhealthy: {', '.join(unhealthy)}; {why}"
-        return in_words(self.troubles(), "started")
+        return in_words(troubles, "started")
 
     def troubles(self) -> list[Trouble]:
         """Of each item that can't be started."""
