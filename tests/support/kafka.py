@@ -1,10 +1,10 @@
-"""A real Kafka (KRaft, one node) on loopback, which a test can end, kill and start again."""
+"""A real Kafka (KRaft) on loopback, one node or several, which a test can end, kill and start again."""
 
 import itertools
 import json
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -38,7 +38,10 @@ _QUIET = {"log_level": 0}
 
 @dataclass
 class Kafka:
-    """`brokers` takes anybody; `guarded` wants TLS and a password (SCRAM-SHA-512, or PLAIN)."""
+    """One node: a broker, and the controller too if its id is 1.
+
+    `brokers` takes anybody; `guarded` wants TLS and a password (SCRAM-SHA-512, or PLAIN).
+    """
 
     folder: Path
     host: str
@@ -48,6 +51,7 @@ class Kafka:
     properties: Mapping[str, str]
     prefix: Sequence[str]
     """What the server's command begins with, such as the way into a network namespace."""
+    id: int = 1
     process: "subprocess.Popen[bytes] | None" = field(default=None)
 
     @property
@@ -65,6 +69,10 @@ class Kafka:
     # --- the server ---
 
     def start(self) -> None:
+        self.launch()
+        self.await_answer()
+
+    def launch(self) -> None:
         self._write_properties()
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
@@ -72,8 +80,12 @@ class Kafka:
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
+
+    def await_answer(self, brokers: int = 1) -> None:
+        """Until it knows of so many."""
         until = time.monotonic() + 90
-        while not self._answers():
+        while self.id not in (known := self._known_brokers()) or len(known) < brokers:
+            assert self.process
             assert self.process.poll() is None, self.tail()
             assert time.monotonic() < until, self.tail()
 
@@ -89,11 +101,10 @@ class Kafka:
 
     # --- what is on it ---
 
-    def create(self, topic: str, partitions: int = 1, **config: str) -> None:
+    def create(self, topic: str, partitions: int = 1, copies: int = 1, **config: str) -> None:
         """Configuration keys are written with `_` for `.`."""
-        new = NewTopic(
-            topic, partitions, 1, config={key.replace("_", "."): value for key, value in config.items()}
-        )
+        named = {key.replace("_", "."): value for key, value in config.items()}
+        new = NewTopic(topic, partitions, copies, config=named)
         self._admin.create_topics([new])[topic].result(30)
         self._until(lambda: topic in self.topics())
 
@@ -114,6 +125,11 @@ class Kafka:
         """The numbers of their partitions."""
         found = self._admin.list_topics(timeout=30).topics
         return {name: len(topic.partitions) for name, topic in found.items() if topic.error is None}
+
+    def stored(self, topic: str) -> bytes:
+        """Of all its partitions, as this node has it on its disk; it may be dead."""
+        logs = sorted((self.folder / "data").glob(f"{topic}-*/*.log"))
+        return b"".join(log.read_bytes() for log in logs)
 
     def config(self, topic: str) -> dict[str, str]:
         resource = ConfigResource(ResourceType.TOPIC, topic)
@@ -219,11 +235,11 @@ class Kafka:
             assert time.monotonic() < until, self.tail()
             time.sleep(0.1)
 
-    def _answers(self) -> bool:
+    def _known_brokers(self) -> Collection[int]:
         try:
-            return bool(self._admin.list_topics(timeout=2).brokers)
+            return self._admin.list_topics(timeout=2).brokers
         except KafkaException:
-            return False
+            return ()
 
     def _end(self, how: Any) -> None:
         if self.process:
@@ -239,10 +255,14 @@ class Kafka:
         return [*self.prefix, java(), *_JVM, "-cp", class_path("kafka"), program, *arguments]
 
     def _format(self) -> None:
-        secret = f"SCRAM-SHA-512=[name={USER},password={PASSWORD}]"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._write_certificate()
+        self._write_properties()
         options = ["format", "--cluster-id", _CLUSTER, "--config", str(self.folder / "server.properties")]
+        if self.id == 1:
+            options += ["--add-scram", f"SCRAM-SHA-512=[name={USER},password={PASSWORD}]"]
         made = subprocess.run(
-            self._java("kafka.tools.StorageTool", *options, "--add-scram", secret),
+            self._java("kafka.tools.StorageTool", *options),
             capture_output=True,
             text=True,
         )
@@ -252,14 +272,16 @@ class Kafka:
         plain = "org.apache.kafka.common.security.plain.PlainLoginModule required"
         scram = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
         jaas = "listener.name.guarded"
+        open_to_all = f"OPEN://{self.host}:{self.port},GUARDED://{self.host}:{self.guarded_port}"
+        controls = self.id == 1
         properties = {
-            "process.roles": "broker,controller",
-            "node.id": "1",
+            "process.roles": "broker,controller" if controls else "broker",
+            "node.id": str(self.id),
             "controller.quorum.voters": f"1@{self.host}:{self.controller_port}",
             "controller.listener.names": "CONTROLLER",
-            "listeners": f"OPEN://{self.host}:{self.port},GUARDED://{self.host}:{self.guarded_port},"
-            f"CONTROLLER://{self.host}:{self.controller_port}",
-            "advertised.listeners": f"OPEN://{self.host}:{self.port},GUARDED://{self.host}:{self.guarded_port}",
+            "listeners": open_to_all
+            + (f",CONTROLLER://{self.host}:{self.controller_port}" if controls else ""),
+            "advertised.listeners": open_to_all,
             "listener.security.protocol.map": "OPEN:PLAINTEXT,CONTROLLER:PLAINTEXT,GUARDED:SASL_SSL",
             "inter.broker.listener.name": "OPEN",
             f"{jaas}.sasl.enabled.mechanisms": "SCRAM-SHA-512,PLAIN",
@@ -297,15 +319,31 @@ def kafka_server(
     folder: Path, host: str = HOST, prefix: Sequence[str] = (), **properties: str
 ) -> Iterator[Kafka]:
     """Properties' names are written with `_` for `.`."""
-    java()
-    folder.mkdir(parents=True, exist_ok=True)
-    named = {name.replace("_", "."): value for name, value in properties.items()}
-    server = Kafka(folder, host, free_port(), free_port(), free_port(), named, prefix)
-    server._write_certificate()
-    server._write_properties()
-    server._format()
-    try:
-        server.start()
+    with kafka_cluster(folder, 1, host, prefix, **properties) as (server,):
         yield server
+
+
+@contextmanager
+def kafka_cluster(
+    folder: Path, size: int, host: str = HOST, prefix: Sequence[str] = (), **properties: str
+) -> Iterator[Sequence[Kafka]]:
+    """So many nodes, of which the first is the controller."""
+    java()
+    named = {name.replace("_", "."): value for name, value in properties.items()}
+    controller = free_port()
+    places = [folder] if size == 1 else [folder / f"node{number}" for number in range(1, size + 1)]
+    nodes = [
+        Kafka(place, host, free_port(), free_port(), controller, named, prefix, number)
+        for number, place in enumerate(places, 1)
+    ]
+    try:
+        for node in nodes:
+            node._format()
+        for node in nodes:
+            node.launch()
+        for node in nodes:
+            node.await_answer(size)
+        yield nodes
     finally:
-        server.kill()
+        for node in nodes:
+            node.kill()
