@@ -93,6 +93,27 @@ def test_killed_and_started_again_in_the_middle(
     assert entries.held(server, key) == 0
 
 
+def test_a_server_that_went_while_the_connection_was_idle(
+    entries: Entries, server: RedisServer, password: dict[str, Any]
+) -> None:
+    async def run() -> None:
+        async with opened(entries.kind, brokers=server.address, key="idle", **password) as source:
+            await source.list()
+            server.kill()
+            await asyncio.sleep(0.1)  # the client sees that the connection was closed
+            said = {await refusal(source) for _ in range(5)}
+            server.start()
+            await listed(source, lambda each: True)
+            assert said == {f"the Redis server {server.address} can't be reached: Connection refused"}
+
+            # and one that is there again has lost nobody's connection
+            server.kill()
+            server.start()
+            await source.list()
+
+    asyncio.run(run())
+
+
 def test_the_network_is_cut_for_longer_than_the_server_may_take(
     entries: Entries, tmp_path: Path, password: dict[str, Any]
 ) -> None:

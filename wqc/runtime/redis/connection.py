@@ -26,10 +26,13 @@ class Connection:
         Connects when it is asked something, with the credentials as they are then. `timeout`: seconds for an
         answer. Raises SourceError.
         """
-        from redis.asyncio import Redis
+        from redis.asyncio import Connection as Plain
+        from redis.asyncio import Redis, SSLConnection
         from redis.asyncio.retry import Retry
         from redis.backoff import NoBackoff
         from redis.credentials import CredentialProvider
+
+        from wqc.runtime.redis.pool import Pool
 
         class Credentials(CredentialProvider):
             def get_credentials(provider) -> tuple[str] | tuple[str, str]:  # noqa: N805  # self is the connection
@@ -40,18 +43,20 @@ class Connection:
                 return provider.get_credentials()
 
         host, _, port = self.address.rpartition(":")
-        return Redis(
+        trusted: dict[str, Any] = {"ssl_ca_data": self.authority()} if self.tls and self.authority else {}
+        pool = Pool(
+            SSLConnection if self.tls else Plain,
             host=host.strip("[]"),
             port=int(port),
             credential_provider=Credentials() if self.password else None,
-            ssl=self.tls,
-            ssl_ca_data=self.authority() if self.authority else None,
             socket_timeout=timeout,
             socket_connect_timeout=timeout,
-            # once more, at once: an idle connection may be closed, and all commands here may be repeated
+            # once more, at once: a connection may be lost, and all commands here may be repeated
             retry=Retry(NoBackoff(), 1),
             protocol=2,
+            **trusted,
         )
+        return Redis.from_pool(pool)
 
     @contextmanager
     def told(self) -> Iterator[None]:
