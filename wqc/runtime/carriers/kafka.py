@@ -53,7 +53,9 @@ _NO_TOPIC = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaE
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """`partitions` and `copies` are for a topic that is made, if `create` says that it is."""
+    """`partitions` and `copies` are for a topic that is made, if `create` says that it is; -1: as the brokers
+    are set to have them.
+    """
 
     topic: str
     create: bool
@@ -216,7 +218,7 @@ class _Client:
 
     def _create(self, target: Target) -> None:
         # with fewer copies in step than all, the brokers refuse what is published
-        least = {"min.insync.replicas": str(target.copies)}
+        least = {"min.insync.replicas": str(target.copies)} if target.copies > 0 else {}
         new = NewTopic(target.topic, target.partitions, target.copies, config=least)
         try:
             made = self._admin.create_topics([new], request_timeout=self._patience)
