@@ -76,9 +76,15 @@ def test_held_found_again_and_let_go(simulated_cluster: Client, tmp_path: Path) 
     def says(text: str) -> bool:
         return text in wqc("status", "-n", "hold", folder=tmp_path, KUBECONFIG=kubeconfig).out
 
+    def announced(reason: str, text: str) -> bool:
+        selector = "involvedObject.name=hold-manager"
+        found = deployed.client.request("GET", f"{deployed.core}/events", fieldSelector=selector)
+        return any(each["reason"] == reason and text in each["message"] for each in found.body["items"])
+
     manager = deployed.start()
     try:
         until(lambda: says('large: bad failed: where: NOT_FOUND: Key not found in map : "size"\n'))
+        until(lambda: announced("ItemsFailed", "large: bad failed: where: NOT_FOUND"))
         until(lambda: len(of("work")) == 1)
         (held,) = of("large")
         assert item(held) == "bad"

@@ -61,6 +61,9 @@ def _states(now: Status) -> Iterator[_State]:
         problem = source.problem and f"source {source.source}: {source.problem}"
         relief = f"source {source.source} is well again"
         yield _State(source.source, problem, "SourceFails", "SourceIsWell", relief)
+    for node in now.nodes:
+        yield _blocked(node.node, node.blocked)
+        yield _failed(node.node, node.failures, node.failed)
     for carrier in now.carriers:
         if carrier.knows or carrier.blocked:
             yield _blocked(carrier.carrier, carrier.blocked)
