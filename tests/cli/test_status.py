@@ -54,7 +54,7 @@ def test_no_cluster_and_what_runs_here_instead(tmp_path: Path, kubeconfig: str) 
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[None]:
+def running(folder: Path) -> Iterator["subprocess.Popen[bytes]"]:
     environment = os.environ | {"WQC_PERIODS": PERIODS}
     process = subprocess.Popen(
         [sys.executable, "-m", "wqc", "run", "shop.wq"],
@@ -63,7 +63,7 @@ def running(folder: Path) -> Iterator[None]:
         stdout=subprocess.DEVNULL,
     )
     try:
-        yield
+        yield process
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(timeout=30)
@@ -148,6 +148,18 @@ def test_what_is_asked_while_no_manager_runs_is_done_by_the_next(shop: Path) -> 
     (shop / "boxes").touch()
     with running(shop):
         until(shop, "\nsending        0        0     2 ")
+
+
+def test_what_is_asked_of_a_manager_that_is_slow(shop: Path) -> None:
+    with running(shop) as manager:
+        until(shop, "\npacking        0        0     0       2 RATE")
+        manager.send_signal(signal.SIGSTOP)
+        try:
+            noted = "packing: it is noted; shop's manager has still to see it\n"
+            assert ask(shop, "discard", "packing") == Ran(0, noted, "")
+        finally:
+            manager.send_signal(signal.SIGCONT)
+        until(shop, "\npacking        0        0     2       0 RATE")
 
 
 def test_a_pause_while_no_manager_runs_is_the_next_ones(shop: Path) -> None:
