@@ -5,13 +5,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from support.localrun import queue_files, until_idle
 from wqc.contract.limits import NAME_LENGTH
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.reporter import report
 from wqc.runtime.manager.status import NAME_SHOWN, QueueStatus, Status, decode_report, encode_report
+from wqc.runtime.periods import Periods
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.state import State
+from wqc.runtime.stores.store import Refused
 
 WAITING = QueueStatus(
     "work",
@@ -59,7 +63,7 @@ def test_nothing_is_written_because_time_passes(tmp_path: Path) -> None:
 
     async def scenario() -> None:
         nonlocal waiting
-        task = asyncio.create_task(report(store, status, dict, 0.01))
+        task = asyncio.create_task(report(store, status, dict, Periods(report=0.01)))
         await until(10)
         assert len(store.written) == 1
         waiting = 2
@@ -82,3 +86,29 @@ def test_long_names_are_cut_in_what_is_written(tmp_path: Path) -> None:
     found = [*status.queues[0].failures, *status.nodes[0].failures]
     assert sorted(each.item for each in found) == sorted(2 * [name[:NAME_SHOWN] for name in names])
     assert len(encode_report(status)) < 2 * NAME_LENGTH
+
+
+class Refusing(LocalStateStore):
+    asked = 0
+
+    async def write(self, changes: Mapping[str, str | None], version: str | None = None) -> State:
+        self.asked += 1
+        raise Refused("the server is away")
+
+
+def test_who_refuses_is_asked_less_and_less_often_and_is_named_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scenario() -> int:
+        store = Refusing(tmp_path)
+        periods = Periods(report=0.01, refused=0.1, refused_limit=10.0)
+        status = Status((), (WAITING,), (), idle=False)
+        task = asyncio.create_task(report(store, lambda: status, dict, periods))
+        await asyncio.sleep(1.0)
+        asked = store.asked
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        return asked
+
+    assert asyncio.run(scenario()) in (3, 4)  # after 0, 0.1, 0.3 and 0.7 seconds
+    assert [record.getMessage() for record in caplog.records] == ["can't report how it is"]

@@ -1,13 +1,13 @@
 """Tells those who look at the cluster what is blocked or has failed items, and when it goes on."""
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from wqc.runtime.logs import log
 from wqc.runtime.manager.status import Failure, Status
+from wqc.runtime.periods import Periods
+from wqc.runtime.queue.pause import Pause
 from wqc.runtime.stores.store import Announcement, JobStore, Refused
 
 
@@ -33,22 +33,24 @@ class _State:
         return Announcement(self.well, self.relief, is_warning=False)
 
 
-async def announce(store: JobStore, status: Callable[[], Status], look: float, least: float) -> None:
-    """`look`: seconds between two looks. `least`: between two words on what stays ill."""
+async def announce(store: JobStore, status: Callable[[], Status], periods: Periods) -> None:
+    """Looks every `periods.report` seconds; `periods.announce` lie between two words on what stays ill."""
     told: dict[tuple[str, str], _Told] = {}
+    pause = Pause("", periods, "can't make an Event")
     while True:
         for state in _states(status()):
             last = told.get((state.node, state.ill), _Told())
-            if state.problem == last.problem:
+            if state.problem == last.problem or not pause.over:
                 continue
-            if state.problem and last.problem and time.monotonic() < last.at + least:
+            if state.problem and last.problem and time.monotonic() < last.at + periods.announce:
                 continue
             try:
                 await store.announce(state.node, state.announcement())
                 told[state.node, state.ill] = _Told(state.problem, time.monotonic())
+                pause.succeeded()
             except Refused as refused:
-                log(logging.WARNING, "can't tell", queue=state.node, reason=str(refused))
-        await asyncio.sleep(look)
+                pause.refused(refused)
+        await asyncio.sleep(periods.report)
 
 
 def _states(now: Status) -> Iterator[_State]:

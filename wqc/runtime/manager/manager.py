@@ -63,9 +63,8 @@ class Manager:
             tasks.create_task(self._watch())
             desk = Desk(self._state, stations.queues, stations.holders, self._periods)
             tasks.create_task(desk.run())
-            periods = self._periods
-            tasks.create_task(announce(self._store, self.status, periods.report, periods.announce))
-            tasks.create_task(report(self._state, self.status, self._arrivals, periods.report))
+            tasks.create_task(announce(self._store, self.status, self._periods))
+            tasks.create_task(report(self._state, self.status, self._arrivals, self._periods))
             await self._listed.wait()
             await stations.load()
             await desk.opened.wait()

@@ -1,13 +1,13 @@
 """Writes what the manager says into the workflow's state, seldom, and only if it has changed."""
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from wqc.runtime.logs import log
 from wqc.runtime.manager.status import STATUS, Status, encode_report
+from wqc.runtime.periods import Periods
+from wqc.runtime.queue.pause import Pause
 from wqc.runtime.stores.state import Conflict, StateStore
 from wqc.runtime.stores.store import Refused
 
@@ -16,25 +16,27 @@ SELDOM = 60.0
 
 
 async def report(
-    store: StateStore, status: Callable[[], Status], notes: Callable[[], Mapping[str, str]], period: float
+    store: StateStore, status: Callable[[], Status], notes: Callable[[], Mapping[str, str]], periods: Periods
 ) -> None:
-    """Every `period` seconds, and a last time when it is cancelled; never returns."""
+    """Every `periods.report` seconds, and a last time when it is cancelled; never returns."""
     last: Status | None = None
     noted = time.monotonic()
+    pause = Pause("", periods, "can't report how it is")
     try:
         while True:
             is_due = time.monotonic() >= noted + SELDOM
-            now = await _report(store, status(), last, notes() if is_due else {})
-            if now != last and is_due:
-                noted = time.monotonic()
-            last = now
-            await asyncio.sleep(period)
+            if pause.over:
+                now = await _report(store, status(), last, notes() if is_due else {}, pause)
+                if now != last and is_due:
+                    noted = time.monotonic()
+                last = now
+            await asyncio.sleep(periods.report)
     finally:
-        await _report(store, status(), None, notes())
+        await _report(store, status(), None, notes(), pause)
 
 
 async def _report(
-    store: StateStore, now: Status, last: Status | None, notes: Mapping[str, str]
+    store: StateStore, now: Status, last: Status | None, notes: Mapping[str, str], pause: Pause
 ) -> Status | None:
     """What was reported last."""
     says_nothing = any(not (queue.knows or queue.blocked) for queue in now.queues)
@@ -42,10 +44,14 @@ async def _report(
         return last
     try:
         await store.write({STATUS: encode_report(now), **notes})
-    except (Refused, Conflict) as error:
-        log(logging.WARNING, "can't report how it is", reason=str(error))
-        return last
-    return now
+    except Refused as refused:
+        pause.refused(refused)
+    except Conflict as conflict:
+        pause.refused(Refused(str(conflict)))
+    else:
+        pause.succeeded()
+        return now
+    return last
 
 
 def _lasting(status: Status | None) -> Status | None:

@@ -14,11 +14,12 @@ T = TypeVar("T")
 
 
 class Pause:
-    """Backs off while refusals go on; one success ends it."""
+    """Backs off while refusals go on; one success ends it. `saying`: what the log then says."""
 
-    def __init__(self, queue: str, periods: Periods) -> None:
+    def __init__(self, queue: str, periods: Periods, saying: str = "refused") -> None:
         self._queue = queue
         self._periods = periods
+        self._saying = saying
         self._times = 0
         self.reason = ""
         self.until = 0.0
@@ -36,7 +37,7 @@ class Pause:
             pause = min(self._periods.refused * 2.0 ** min(self._times - 1, 32), self._periods.refused_limit)
         self.until = max(self.until, time.monotonic() + pause)
         if self.reason != str(refused):
-            log(logging.WARNING, "refused", queue=self._queue, reason=str(refused), pause=pause)
+            log(logging.WARNING, self._saying, queue=self._queue, reason=str(refused), pause=pause)
         self.reason = str(refused)
 
     def succeeded(self) -> None:
