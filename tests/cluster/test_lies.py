@@ -48,7 +48,8 @@ class Liar(Meddler):
                     yield self._chance.choice(told)
                     yield line
                 case "too old":
-                    yield json.dumps({"type": "ERROR", "object": json.loads(status(410, "too old"))}).encode()
+                    gone = {"type": "ERROR", "object": json.loads(status(410, "too old"))}
+                    yield json.dumps(gone).encode() + b"\n"
                     return
                 case _:
                     yield line

@@ -1,9 +1,11 @@
 """How the Jobs of a workflow are followed: pages, labels, bookmarks, and connections that die in silence."""
 
 import asyncio
+import json
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -110,20 +112,28 @@ class Silent(Meddler):
         yield from lines
 
 
+@contextmanager
+def meddled(client: Client, meddler: Meddler, folder: Path) -> Iterator[Transport]:
+    """To the server through a proxy with somebody in it."""
+    proxy = Proxy(client, meddler)
+    kubeconfig = yaml.safe_load(client.kubeconfig.read_text())
+    kubeconfig["clusters"][0]["cluster"] = {"server": proxy.url}
+    (folder / "kubeconfig").write_text(yaml.safe_dump(kubeconfig))
+    try:
+        yield Transport(config.new_client_from_config(str(folder / "kubeconfig")))
+    finally:
+        proxy.close()
+
+
 def test_a_connection_that_died_in_silence_is_found_out(
     api_server: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(watching, "SILENCE", 1.5)
     owner = prepared(api_server, "silence", 1)
     silent = Silent()
-    proxy = Proxy(api_server, silent)
-    kubeconfig = yaml.safe_load(api_server.kubeconfig.read_text())
-    kubeconfig["clusters"][0]["cluster"] = {"server": proxy.url}
-    (tmp_path / "kubeconfig").write_text(yaml.safe_dump(kubeconfig))
-    client = config.new_client_from_config(str(tmp_path / "kubeconfig"))
 
-    async def scenario() -> None:
-        store = KubernetesStore(Transport(client), "silence", "demo", lambda: True)
+    async def scenario(transport: Transport) -> None:
+        store = KubernetesStore(transport, "silence", "demo", lambda: True)
         await store.files("work")
         changes = Changes(store)
         await changes.listed()
@@ -133,11 +143,43 @@ def test_a_connection_that_died_in_silence_is_found_out(
         await changes.close()
         await store.close()
 
-    try:
-        asyncio.run(scenario())
-    finally:
-        silent.over.set()
-        proxy.close()
+    with meddled(api_server, silent, tmp_path) as transport:
+        try:
+            asyncio.run(scenario(transport))
+        finally:
+            silent.over.set()
+
+
+class Forgetful(Meddler):
+    """Doesn't know any more, on the first watch of Jobs, what happened since the listing."""
+
+    def watched(self, call: Call, lines: Iterator[bytes]) -> Iterator[bytes]:
+        if call == Call("watch jobs", 1):
+            gone = {"kind": "Status", "apiVersion": "v1", "code": 410, "message": "too old resource version"}
+            yield json.dumps({"type": "ERROR", "object": gone}).encode() + b"\n"
+            return
+        yield from lines
+
+
+def test_where_the_server_lost_our_place_it_is_asked_for_all_again(
+    api_server: Client, tmp_path: Path
+) -> None:
+    """At once, and without a doubt: the listing says all."""
+    owner = prepared(api_server, "forgetful", 1)
+
+    async def scenario(transport: Transport) -> None:
+        store = KubernetesStore(transport, "forgetful", "demo", lambda: True)
+        await store.files("work")
+        changes = Changes(store)
+        await changes.until(lambda _: len(changes.seen) == 2)
+        assert [type(each) for each in changes.seen] == [Listed, Listed]
+        added = add(api_server, "forgetful", owner, "later")
+        await changes.until(lambda each: isinstance(each, Changed) and each.job.job == added)
+        await changes.close()
+        await store.close()
+
+    with meddled(api_server, Forgetful(), tmp_path) as transport:
+        asyncio.run(scenario(transport))
 
 
 def test_a_busy_server_is_asked_for_a_listing_when_it_says(api_server: Client) -> None:
