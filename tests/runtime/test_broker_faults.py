@@ -1,6 +1,7 @@
 """A workflow over a message queue whose broker is killed in the middle, or hangs; and odd messages."""
 
 import asyncio
+import json
 import os
 import signal
 import time
@@ -8,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,7 @@ PERIODS = replace(QUICK, request=6.0, refused_limit=0.5)
 
 
 async def worked_off(
-    broker: Filled, folder: Path, disturb: Callable[[], object], script: str = "true"
+    broker: Filled, folder: Path, disturb: Callable[[], object], script: str = "true", items: int = ITEMS
 ) -> tuple[Status, set[str]]:
     """The end, and all that the status has said of the source. Disturbed when two fifths are done."""
     workflow = Workflow("test")
@@ -39,7 +41,7 @@ async def worked_off(
 
     def watch(status: Status) -> None:
         said.update(each.problem for each in status.sources)
-        if not disturbing and status.queues and status.queues[0].done >= ITEMS * 2 // 5:
+        if not disturbing and status.queues and status.queues[0].done >= items * 2 // 5:
             disturbing.append(asyncio.get_running_loop().run_in_executor(None, disturb))
 
     async with opened(broker.kind, PERIODS, workflow="test", name="numbers", **broker.options) as source:
@@ -137,6 +139,80 @@ def test_a_worker_that_is_slower_than_the_broker_allows(tmp_path: Path) -> None:
         assert (status.queues[0].done, status.queues[0].failed) == (6, 0)
         assert sorted(log.read_text().split()) == list("012345")
         assert any("messages of jobs are delivered again" in text for text in said), said
+        assert broker.left() == 0
+
+
+FEW = 60
+
+
+def noted(log: Path) -> str:
+    """A worker that takes its time, and for the first item so much that the others' end isn't the run's."""
+    return f"""item=$(cat "$WORK_ITEM_FILE")
+        case $item in *:0\\}}) sleep 8 ;; *) sleep 0.6 ;; esac
+        echo "$item" >> {log}"""
+
+
+def worked_on(log: Path) -> Counter[int]:
+    return Counter(json.loads(line)["n"] for line in log.read_text().splitlines())
+
+
+@pytest.mark.parametrize("filled", [redis_list, redis_stream, rabbitmq, partial(kafka, guarded=True)])
+def test_a_password_that_is_wrong_for_a_while(
+    tmp_path: Path, filled: Callable[..., AbstractContextManager[Filled]]
+) -> None:
+    """As when it is changed on one side and then on the other."""
+
+    def change() -> None:
+        secret, other = tmp_path / "secret", tmp_path / "other"
+        right = secret.read_text()
+        for text in (right.replace("wor", "w0r"), right):
+            other.write_text(text)
+            other.replace(secret)  # as a mounted Secret is: never half of it
+            broker.drop()
+            time.sleep(2)
+
+    log, state = tmp_path / "log", tmp_path / "state"
+    with filled(tmp_path, FEW) as broker:
+        status, said = asyncio.run(worked_off(broker, state, change, noted(log), FEW))
+        assert (status.queues[0].done, status.queues[0].failed) == (FEW, 0)
+        assert any("refuses" in text and "or the password" in text for text in said), said
+        assert not status.sources[0].problem
+        # one Job and one worker for each, whatever was read twice
+        assert worked_on(log) == Counter(range(FEW))
+        assert set(recorded(state, "notes").values()) == {1}
+        assert broker.left() == 0
+
+
+@pytest.mark.parametrize(
+    ("filled", "meanwhile", "went"),
+    [
+        (redis_list, "", ""),
+        (redis_stream, "", r"the stream jobs was deleted: nothing is left of it\. (\d+) entries that were"),
+        (rabbitmq, "has no queue jobs", r"(\d+) messages that were held went with the queue jobs"),
+        (kafka, "there is no topic jobs", r"the topic jobs was deleted and made anew, with (\d+) messages"),
+    ],
+)
+def test_a_queue_that_is_deleted_in_the_middle_and_made_anew(
+    tmp_path: Path, filled: Callable[..., AbstractContextManager[Filled]], meanwhile: str, went: str
+) -> None:
+    """`went`: what is said of those that were held."""
+
+    def delete_and_make() -> None:
+        broker.delete()
+        time.sleep(2)
+        broker.put(range(FEW, FEW + 20))
+
+    log, state = tmp_path / "log", tmp_path / "state"
+    with filled(tmp_path, FEW) as broker:
+        status, said = asyncio.run(worked_off(broker, state, delete_and_make, noted(log), FEW))
+        assert any(meanwhile in text for text in said), said
+        worked = worked_on(log)
+        assert set(worked.values()) == {1}
+        # all of the new one; and of the old one what its broker still had
+        assert set(range(FEW, FEW + 20)) <= worked.keys()
+        assert (status.queues[0].done, status.queues[0].failed) == (len(worked), 0)
+        assert set(recorded(state, "notes").values()) == {1}
+        assert recorded(state, "notes").total() == len(worked)
         assert broker.left() == 0
 
 

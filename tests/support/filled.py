@@ -1,13 +1,14 @@
 """Message queues of real brokers with items on them."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from support.kafka import Kafka, kafka_server
+from support.kafka import PASSWORD as KAFKA_PASSWORD
+from support.kafka import USER, Kafka, kafka_server
 from support.rabbitmq_server import RabbitServer, rabbitmq_server
 from support.redis_server import PASSWORD, RedisServer, redis_server
 
@@ -23,51 +24,83 @@ class Filled:
     """The source as the language has it."""
     options: dict[str, Any]
     """As an ambassador has it."""
+    put: Callable[[Iterable[int]], None]
+    """More items, on a queue that is made if it isn't there."""
+    delete: Callable[[], None]
+    """The queue."""
+    drop: Callable[[], object]
+    """All connections to the broker are closed by it."""
     left: Callable[[], int]
     """How many messages nobody was done with."""
     server: RedisServer | RabbitServer | Kafka
 
 
 @contextmanager
-def redis_list(folder: Path) -> Iterator[Filled]:
+def redis_list(folder: Path, items: int = ITEMS) -> Iterator[Filled]:
     with redis_server(folder / "redis") as server:
-        server.push("jobs", (f'{{"n": {number}}}' for number in range(ITEMS)))
-        options = {"brokers": server.address, "key": "jobs", "auth": _password(folder, PASSWORD)}
+        options = {"brokers": server.address, "key": "jobs", "auth": _secret(folder, PASSWORD)}
+
+        def put(numbers: Iterable[int]) -> None:
+            server.push("jobs", map(_text, numbers))
 
         def left() -> int:
             held = server.client.hlen("jobs:test.numbers:held")
             return int(server.client.llen("jobs") + held)
 
         block = 'redis_list { brokers = "redis:6379", key = "jobs" }'
-        yield Filled("redis_list", block, options, left, server)
+        put(range(items))
+        yield Filled(
+            "redis_list",
+            block,
+            options,
+            put,
+            lambda: server.client.delete("jobs"),
+            lambda: server.client.client_kill_filter(_type="normal"),
+            left,
+            server,
+        )
 
 
 @contextmanager
-def redis_stream(folder: Path) -> Iterator[Filled]:
+def redis_stream(folder: Path, items: int = ITEMS) -> Iterator[Filled]:
     with redis_server(folder / "redis") as server:
-        server.add("jobs", ({"n": number} for number in range(ITEMS)))
-        options = {"brokers": server.address, "key": "jobs", "auth": _password(folder, PASSWORD)}
+        options = {"brokers": server.address, "key": "jobs", "auth": _secret(folder, PASSWORD)}
+
+        def put(numbers: Iterable[int]) -> None:
+            server.add("jobs", ({"n": number} for number in numbers))
 
         def left() -> int:
-            (group,) = server.client.xinfo_groups("jobs")
-            return int(group["pending"]) + int(group["lag"] or 0)
+            groups = server.client.xinfo_groups("jobs")
+            return sum(int(group["pending"]) + int(group["lag"] or 0) for group in groups)
 
         block = 'redis_stream { brokers = "redis:6379", key = "jobs" }'
-        yield Filled("redis_stream", block, options, left, server)
+        put(range(items))
+        yield Filled(
+            "redis_stream",
+            block,
+            options,
+            put,
+            lambda: server.client.delete("jobs"),
+            lambda: server.client.client_kill_filter(_type="normal"),
+            left,
+            server,
+        )
 
 
 @contextmanager
-def rabbitmq(folder: Path, query: str = "", **where: Any) -> Iterator[Filled]:
+def rabbitmq(folder: Path, items: int = ITEMS, query: str = "", **where: Any) -> Iterator[Filled]:
     """`query`: of the address. `where`: the server's host, and its command's prefix."""
     with rabbitmq_server(folder / "rabbitmq", **where) as server:
-        server.declare("jobs")
-        server.put("jobs", *(f'{{"n": {number}}}' for number in range(ITEMS)))
         options = {
             "brokers": server.brokers,
             "queue": "jobs",
             "identity": "payload",
-            "auth": _password(folder, f"{server.url}?{query}"),
+            "auth": _secret(folder, f"{server.url}?{query}"),
         }
+
+        def put(numbers: Iterable[int]) -> None:
+            server.declare("jobs")
+            server.put("jobs", *map(_text, numbers))
 
         def left() -> int:
             until = time.monotonic() + 30
@@ -76,25 +109,64 @@ def rabbitmq(folder: Path, query: str = "", **where: Any) -> Iterator[Filled]:
             return count
 
         block = 'rabbitmq { brokers = "mq:5672", queue = "jobs", identity = payload }'
-        yield Filled("rabbitmq", block, options, left, server)
+        put(range(items))
+        yield Filled(
+            "rabbitmq",
+            block,
+            options,
+            put,
+            lambda: server.ask("DELETE", "/queues/%2F/jobs"),
+            server.disconnect,
+            left,
+            server,
+        )
 
 
 @contextmanager
-def kafka(folder: Path, **where: Any) -> Iterator[Filled]:
-    """`where`: as `rabbitmq`'s."""
+def kafka(folder: Path, items: int = ITEMS, guarded: bool = False, **where: Any) -> Iterator[Filled]:
+    """`guarded`: with a password. `where`: as `rabbitmq`'s."""
     (folder / "kafka").mkdir()
     with kafka_server(folder / "kafka", **where) as server:
-        server.create("jobs", 3)
-        server.send("jobs", ({"n": number} for number in range(ITEMS)))
-        options = {"brokers": server.brokers, "topic": "jobs"}
+        options: dict[str, Any] = {"brokers": server.brokers, "topic": "jobs"}
+        if guarded:
+            options |= {
+                "brokers": server.guarded,
+                "username": USER,
+                "auth": _secret(folder, KAFKA_PASSWORD),
+                "tls": {"file": str(server.authority)},
+            }
+        total = 0
+
+        def put(numbers: Iterable[int]) -> None:
+            nonlocal total
+            if "jobs" not in server.topics():
+                server.create("jobs", 3)
+                total = 0
+            sent = [{"n": number} for number in numbers]
+            server.send("jobs", sent)
+            total += len(sent)
 
         def left() -> int:
-            return ITEMS - sum(server.committed("jobs", "test.numbers").values())
+            return total - sum(server.committed("jobs", "test.numbers").values())
 
         block = 'kafka { brokers = "kafka:9092", topic = "jobs" }'
-        yield Filled("kafka", block, options, left, server)
+        put(range(items))
+        yield Filled(
+            "kafka",
+            block,
+            options,
+            put,
+            lambda: server.delete("jobs"),
+            lambda: None,  # its source makes a new one as soon as the password is another
+            left,
+            server,
+        )
 
 
-def _password(folder: Path, text: str) -> dict[str, str]:
+def _text(number: int) -> str:
+    return f'{{"n": {number}}}'
+
+
+def _secret(folder: Path, text: str) -> dict[str, str]:
     (folder / "secret").write_text(text)
     return {"file": str(folder / "secret")}

@@ -173,6 +173,10 @@ class RabbitServer:
             return []
         return found
 
+    def disconnect(self) -> None:
+        """Whoever is connected."""
+        self.evaluate('rabbit_networking:close_all_connections("by an administrator").')
+
     def left(self, queue: str) -> int:
         """Messages that are ready or unacknowledged. It takes its time to know of a queue."""
         until = time.monotonic() + 30

@@ -124,7 +124,6 @@ class _Client:
         self._patience = patience
         self._errors = Errors()
         common = {**config, "error_cb": self._note}
-        self._admin = AdminClient(common)
         self._sending: Config = {
             **common,
             "enable.idempotence": True,
@@ -136,7 +135,9 @@ class _Client:
             # Java's: whoever else writes to the topic has an item's versions in the same partition
             "partitioner": "murmur2_random",
         }
-        self._producer = Producer(self._sending)
+        with connection.opening():
+            self._admin = AdminClient(common)
+            self._producer = Producer(self._sending)
         self._alone: Producer | None = None
         """Sends each message on its own. The brokers take or refuse what is sent together as a whole."""
         self._replicas = Replicas(

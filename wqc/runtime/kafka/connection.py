@@ -1,7 +1,8 @@
 """How a Kafka cluster is reached, and its client's errors in words."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,12 +44,22 @@ class Connection:
             "topic.metadata.refresh.interval.ms": 30_000,
         }
         if self.password:
+            if not (password := self.password()):
+                raise SourceError(f"the password of the user {self.username} for {self.brokers} is empty")
             config["sasl.mechanism"] = self.mechanism.upper().replace("_", "-")
             config["sasl.username"] = self.username
-            config["sasl.password"] = self.password()
+            config["sasl.password"] = password
         if self.authority:
             config["ssl.ca.pem"] = self.authority()
         return config
+
+    @contextmanager
+    def opening(self) -> Iterator[None]:
+        """What a client refuses of its configuration, such as a certificate, as a SourceError."""
+        try:
+            yield
+        except KafkaException as error:
+            raise SourceError(self.words(error.args[0])) from None
 
     def words(self, error: KafkaError) -> str:
         """What is wrong, for people."""

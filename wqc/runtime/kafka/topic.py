@@ -59,7 +59,7 @@ class Missing:
 
 
 class Topic:
-    """`patience`: seconds for one request. Methods raise SourceError, but for `close`."""
+    """`patience`: seconds for one request. It and its methods raise SourceError, but for `close`."""
 
     def __init__(
         self, name: str, connection: Connection, config: Config, group: str, patience: float
@@ -72,20 +72,21 @@ class Topic:
         self._errors = Errors()
         self.commit_problem = ""
         common = {**config, "error_cb": self._errors.note}
-        self._admin = AdminClient(common)
-        self._consumer = Consumer(
-            {
-                **common,
-                **AHEAD,
-                **PIECES,
-                "group.id": group,
-                "enable.auto.commit": False,
-                "enable.auto.offset.store": False,
-                "enable.partition.eof": True,
-                "auto.offset.reset": "error",
-                "on_commit": self._committed,
-            }
-        )
+        with connection.opening():
+            self._admin = AdminClient(common)
+            self._consumer = Consumer(
+                {
+                    **common,
+                    **AHEAD,
+                    **PIECES,
+                    "group.id": group,
+                    "enable.auto.commit": False,
+                    "enable.auto.offset.store": False,
+                    "enable.partition.eof": True,
+                    "auto.offset.reset": "error",
+                    "on_commit": self._committed,
+                }
+            )
 
     def partitions(self) -> Partitions:
         try:

@@ -91,7 +91,9 @@ class Connection:
             raise self._error("doesn't let the user into the virtual host") from None
         except TimeoutError:
             raise self._error("gives no answer") from None
-        except (amqp.AMQPError, amqp.ChannelInvalidStateError, OSError) as error:
+        except amqp.ChannelInvalidStateError:  # its text is what was asked
+            raise self._error("can't be reached: the connection was lost") from None
+        except (amqp.AMQPError, OSError) as error:
             raise self._error(f"can't be reached: {cause(error)}") from None
         except RuntimeError:  # of a call on a connection that has just been lost
             raise self._error("can't be reached: the connection was lost") from None

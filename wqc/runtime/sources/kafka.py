@@ -134,8 +134,9 @@ class KafkaBroker:
         """A new connection where there is none, or its credentials aren't the present ones any more."""
         config = self._connection.config()
         if self._topic is None or self._topic.config != config:
-            if self._topic:
-                await self._hang_up(self._topic)
+            if before := self._topic:
+                self._topic = None
+                await self._hang_up(before)
             reading = self._reading
             self._topic = Topic(reading.topic, self._connection, config, reading.group, self._patience)
             self._read_on(self._topic)

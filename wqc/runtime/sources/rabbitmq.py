@@ -54,6 +54,8 @@ class RabbitQueue:
         """Names that were done since the last listing began: it isn't seen that they are gone."""
         self._earlier: dict[str, list[str]] = {}
         """By body, the names that messages had before the channel closed."""
+        self._given_back = 0
+        """Messages that were held when the channel closed; the broker has them again, if it still can."""
         self._given = 0
         self._series = uuid.uuid4().hex[:12]
         self._notices = Notices()
@@ -74,15 +76,18 @@ class RabbitQueue:
 
         self._put_off_release()
         done, self._done = self._done, set()
-        before = self._count()
         with self._where.told(self._queue):
             try:
                 more = await self._get(limit)
             except BaseException as error:
-                if isinstance(error, ChannelNotFoundEntity) and before:
-                    self._notices.say(f"{before} messages that were held went with the queue {self._queue}")
                 await self._disconnect()
+                if isinstance(error, ChannelNotFoundEntity) and self._given_back:
+                    self._notices.say(
+                        f"{self._given_back} messages that were held went with the queue {self._queue}"
+                    )
+                    self._given_back = 0
                 raise
+        self._given_back = 0
         # a message that follows one of the same name that is done is listed once that is seen to be gone
         names = [name for name in self._held if name not in done]
         remember = NEVER_AGAIN if self._identity == "delivery" else SENT_AGAIN
@@ -208,6 +213,7 @@ class RabbitQueue:
     def _forget(self) -> None:
         """The broker delivers again what was held."""
         if self._held:
+            self._given_back = self._count()
             self._earlier = {}
             for name, messages in self._held.items():
                 for message in messages:
