@@ -186,6 +186,11 @@ def test_a_wrong_password_is_said_and_mended_without_a_restart(kafka: Kafka, tmp
         )
         with pytest.raises(SourceError, match=f"{kafka.guarded} refuses the user {USER} or the password"):
             await carrier.publish("a", "", "1")
+        password.write_text("")
+        with pytest.raises(
+            SourceError, match=f"the password of the user {USER} for {kafka.guarded} is empty"
+        ):
+            await carrier.publish("a", "", "1")
         password.write_text(PASSWORD)
         await carrier.publish("a", "", "1")
         await carrier.close()

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from support.kafka import PASSWORD, USER, Kafka
+from support.opened import refusal
 from wqc.contract.settings import SourceSettings
 from wqc.runtime.periods import Periods
 from wqc.runtime.sources import kafka as reader
@@ -357,6 +358,9 @@ def test_a_wrong_password_is_said_and_mended_without_a_restart(kafka: Kafka, tmp
         )
         with pytest.raises(SourceError, match=f"{kafka.guarded} refuses the user {USER} or the password"):
             await source.list()
+        password.write_text("")
+        said = await refusal(source, "empty")
+        assert said == f"the password of the user {USER} for {kafka.guarded} is empty"
         password.write_text(PASSWORD)
         assert list((await taken(source)).values()) == ["secret"]
         await source.close()

@@ -54,8 +54,10 @@ class RabbitQueue:
         """Names that were done since the last listing began: it isn't seen that they are gone."""
         self._earlier: dict[str, list[str]] = {}
         """By body, the names that messages had before the channel closed."""
-        self._given_back = 0
-        """Messages that were held when the channel closed; the broker has them again, if it still can."""
+        self._given_back: dict[str, list[DeliveredMessage]] = {}
+        """What was held when the channel closed: the broker has it again, unless its queue is gone."""
+        self._orphans: dict[str, bytes] = {}
+        """Bodies of messages that were held of a queue that was deleted: nobody else has them."""
         self._given = 0
         self._series = uuid.uuid4().hex[:12]
         self._notices = Notices()
@@ -81,19 +83,18 @@ class RabbitQueue:
                 more = await self._get(limit)
             except BaseException as error:
                 await self._disconnect()
-                if isinstance(error, ChannelNotFoundEntity) and self._given_back:
-                    self._notices.say(
-                        f"{self._given_back} messages that were held went with the queue {self._queue}"
-                    )
-                    self._given_back = 0
+                if isinstance(error, ChannelNotFoundEntity):
+                    self._adopt()
                 raise
-        self._given_back = 0
+        self._given_back = {}
         # a message that follows one of the same name that is done is listed once that is seen to be gone
-        names = [name for name in self._held if name not in done]
+        names = [*self._orphans, *(name for name in self._held if name not in done)]
         remember = NEVER_AGAIN if self._identity == "delivery" else SENT_AGAIN
-        return Held(dict.fromkeys(names, ""), more or len(names) < len(self._held), remember)
+        return Held(dict.fromkeys(names, ""), more or not done.isdisjoint(self._held), remember)
 
     async def body(self, name: str) -> bytes:
+        if name in self._orphans:
+            return self._orphans[name]
         if name not in self._held:
             raise NoSuchItem(f"no message {name} of {self._queue} is held")
         return self._held[name][0].body
@@ -102,6 +103,7 @@ class RabbitQueue:
         from aio_pika.exceptions import ChannelInvalidStateError
 
         self._done.add(name)
+        self._orphans.pop(name, None)
         messages = self._held.pop(name, [])
         self._bytes -= sum(len(message.body) for message in messages)
         try:
@@ -135,8 +137,9 @@ class RabbitQueue:
 
     def _room(self, limit: int) -> int:
         """How many more may be held, if they are as large as those that are."""
-        count = self._count()
-        fitting = (MOST_BYTES - self._bytes) * count // self._bytes if self._bytes else AT_ONCE
+        count = self._count() + len(self._orphans)
+        size = self._bytes + sum(map(len, self._orphans.values()))
+        fitting = (MOST_BYTES - size) * count // size if size else AT_ONCE
         return min(limit - count, fitting, MOST_AT_ONCE)
 
     async def _take(self, channel: "AbstractChannel", wanted: int) -> int:
@@ -213,7 +216,7 @@ class RabbitQueue:
     def _forget(self) -> None:
         """The broker delivers again what was held."""
         if self._held:
-            self._given_back = self._count()
+            self._given_back = self._held
             self._earlier = {}
             for name, messages in self._held.items():
                 for message in messages:
@@ -221,6 +224,16 @@ class RabbitQueue:
         self._held = {}
         self._bytes = 0
         self._nameless = None
+
+    def _adopt(self) -> None:
+        """The queue is gone, but what was held of it is the workflow's."""
+        if self._given_back:
+            count = sum(map(len, self._given_back.values()))
+            self._notices.say(
+                f"the queue {self._queue} was deleted; {count} messages that were held of it are kept"
+            )
+            self._orphans |= {name: messages[0].body for name, messages in self._given_back.items()}
+            self._given_back, self._earlier = {}, {}
 
     async def _disconnect(self) -> None:
         connection, self._connection, self._channel = self._connection, None, None
@@ -234,7 +247,11 @@ class RabbitQueue:
         self._release = asyncio.get_running_loop().call_later(self._unasked, self._give_back)
 
     def _give_back(self) -> None:
-        self._releasing = asyncio.create_task(self._disconnect())
+        async def release() -> None:
+            await self._disconnect()
+            self._given_back = {}  # somebody else's, who may have deleted the queue when all was done
+
+        self._releasing = asyncio.create_task(release())
 
 
 def _digest(body: bytes) -> str:

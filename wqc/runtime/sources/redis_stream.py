@@ -36,6 +36,8 @@ class RedisStream:
         self._timeout = timeout
         self._client: Any = None
         self._held: set[str] = set()
+        self._orphans: set[str] = set()
+        """Entries that were pending when the server lost the stream; their bodies are kept."""
         self._bodies: Bodies[Mapping[bytes, bytes]] = Bodies()
         self._delivered = ""
         """The id up to which the group has been given entries; "" if it wasn't looked at yet."""
@@ -53,13 +55,14 @@ class RedisStream:
         with self._connection.told():
             group = await self._find_group()
             if group is None:
-                return Held({}, False)
+                return Held(dict.fromkeys(sorted(self._orphans, key=_order), ""), False)
             self._compare(_text(group["last-delivered-id"]))
             await self._claim(limit)
             held = await self._pending()
-            exhausted = await self._read(limit - len(held), held)
+            exhausted = await self._read(limit - len(self._orphans.union(held)), held)
             self._held = set(held)
-            return Held(dict.fromkeys(held, ""), not exhausted, NEVER_AGAIN)
+            names = [*sorted(self._orphans.difference(held), key=_order), *held]
+            return Held(dict.fromkeys(names, ""), not exhausted, NEVER_AGAIN)
 
     async def body(self, name: str) -> Mapping[bytes, bytes]:
         kept = self._bodies.get(name)
@@ -79,6 +82,7 @@ class RedisStream:
     async def done(self, name: str) -> None:
         await self._acknowledging.add(name)
         self._held.discard(name)
+        self._orphans.discard(name)
         self._bodies.drop(name)
 
     async def close(self) -> None:
@@ -122,13 +126,18 @@ class RedisStream:
         """Say what the server has lost: the group was further than it is now."""
         if self._delivered and _order(delivered) < _order(self._delivered):
             left = f"it is read again after {delivered}" if delivered else "nothing is left of it"
-            lost = f"{len(self._held)} entries that were pending are lost, and what came after them"
+            kept = {name for name in self._held if self._bodies.get(name) is not None}
             self._notices.say(
                 f"the Redis server {self._connection.address} has lost data, as after a restart without "
                 f"persistence, or the stream {self._key} was deleted: {left}"
-                + ("" if delivered else f". {lost}")
+                + (
+                    f". Of {len(self._held)} entries that were pending, {len(kept)} are kept"
+                    if self._held
+                    else ""
+                )
             )
             self._claimed = "0-0"
+            self._orphans |= kept
             self._held.clear()
         self._delivered = delivered
 
