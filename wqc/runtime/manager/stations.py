@@ -145,6 +145,9 @@ class Stations:
     def _with_jobs(self) -> Iterator[tuple[str, JobStation]]:
         return chain(self.queues.items(), self.holders.items())
 
+    def _done_jobs(self) -> int:
+        return sum(station.done_jobs for station in self.all.values())
+
     # --- making them ---
 
     async def _add(self, kind: dict[str, S], name: str, make: Callable[[str], Awaitable[S]]) -> None:
@@ -174,6 +177,7 @@ class Stations:
             self.routing.hand_on,
             any(self._graph.is_read(port) for port in ports if port.output.endswith(FAILED)),
             self.held_up(ports),
+            self._done_jobs,
         )
 
     async def _holder(self, node: str) -> Holder:
@@ -187,6 +191,7 @@ class Stations:
             self._periods,
             self.routing.again,
             self.look_again,
+            self._done_jobs,
             "" if node in self._holding() else LEFT if self.routing.is_node(node) else GONE,
         )
 

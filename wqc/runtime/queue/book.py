@@ -57,6 +57,8 @@ class Book:
         self._stages: dict[Stage, dict[bytes, Attempts]] = {stage: {} for stage in get_args(Stage)}
         self._jobs: dict[str, tuple[bytes, Number]] = {}
         self._superseded: dict[str, tuple[bytes, Number]] = {}
+        self._done: set[str] = set()
+        """Jobs that are marked done."""
 
     def __contains__(self, key: bytes) -> bool:
         return key in self._items
@@ -70,6 +72,11 @@ class Book:
 
     def count(self, *stages: Stage) -> int:
         return sum(len(self._stages[stage]) for stage in stages)
+
+    @property
+    def done_jobs(self) -> int:
+        """How many Jobs are marked done, and still there."""
+        return len(self._done)
 
     def hands_on(self) -> bool:
         """Some finished items are on their way to their readers, and don't wait there for a person."""
@@ -99,6 +106,8 @@ class Book:
             job = _newer(known, job)
         attempts.jobs[number] = job
         self._jobs[job.job] = (key, number)
+        if job.done:
+            self._done.add(job.job)
         for each, older in attempts.jobs.items():
             if each < max(attempts.jobs) and older.phase != "active" and not older.done:
                 self._superseded[older.job] = (key, each)
@@ -111,6 +120,7 @@ class Book:
             key, number = self._jobs[job.job]
             attempts = self._items[key]
             attempts.jobs[number] = replace(job, done=True, data="")
+            self._done.add(job.job)
 
     def forget(self, job: str, recorded: Container[bytes]) -> bytes | None:
         """The Job is gone. Returns its item's key if nothing has the item now, so that it is judged again."""
@@ -118,6 +128,7 @@ class Book:
             return None
         key, number = self._jobs.pop(job)
         self._superseded.pop(job, None)
+        self._done.discard(job)
         attempts = self._items[key]
         gone = attempts.jobs[number]
         settled = key in recorded or gone.done or attempts.stage in ("recording", "finishing", "over")

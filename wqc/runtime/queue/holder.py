@@ -48,9 +48,10 @@ class Holder(JobStation):
         periods: Periods,
         again: Again,
         opened: Callable[[], None],
+        done_jobs: Callable[[], int],
         notice: str = "",
     ) -> None:
-        super().__init__(node, store, ledger, periods, KEEP)
+        super().__init__(node, store, ledger, periods, KEEP, done_jobs)
         self._notice = notice
         self._workflow = workflow
         self._owner = owner

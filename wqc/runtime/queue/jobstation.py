@@ -2,6 +2,7 @@
 
 import time
 from abc import abstractmethod
+from collections.abc import Callable
 
 from wqc.runtime.graph.origin import Offer
 from wqc.runtime.periods import Periods
@@ -16,8 +17,16 @@ from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed
 
 
 class JobStation(Station):
-    def __init__(self, name: str, store: JobStore, ledger: Ledger, periods: Periods, keep: float) -> None:
-        super().__init__(name, store, ledger, periods, keep)
+    def __init__(
+        self,
+        name: str,
+        store: JobStore,
+        ledger: Ledger,
+        periods: Periods,
+        keep: float,
+        done_jobs: Callable[[], int],
+    ) -> None:
+        super().__init__(name, store, ledger, periods, keep, done_jobs)
         self._keeper = Bookkeeper(self._book, ledger, self.key, self._has_job)
         self._custody = Custody(self._book, ledger, store)
         self._doubt = ""

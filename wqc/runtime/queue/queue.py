@@ -51,9 +51,10 @@ class Queue(JobStation):
         hand_on: HandOn,
         failed_is_read: bool,
         held_up: Callable[[], str],
+        done_jobs: Callable[[], int],
     ) -> None:
         """`held_up` says why nothing may be finished, as what comes after it takes no more."""
-        super().__init__(settings.queue, store, ledger, periods, settings.keep)
+        super().__init__(settings.queue, store, ledger, periods, settings.keep, done_jobs)
         self._settings = settings
         self._templates = templates
         self._rollout = rollout

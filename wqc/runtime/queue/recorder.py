@@ -6,7 +6,7 @@ Every step changes nothing the second time.
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Collection
+from collections.abc import Awaitable, Callable, Collection
 
 from wqc.contract.limits import FINISHED_JOBS
 from wqc.runtime.logs import log
@@ -23,10 +23,17 @@ LEAST_KEEP = 60.0
 
 
 class Recorder:
-    """`keep`: seconds that a finished Job stays."""
+    """`keep`: seconds that a finished Job stays. `done_jobs`: how many of the workflow are there."""
 
     def __init__(
-        self, queue: str, keep: float, store: JobStore, ledger: Ledger, book: Book, periods: Periods
+        self,
+        queue: str,
+        keep: float,
+        store: JobStore,
+        ledger: Ledger,
+        book: Book,
+        periods: Periods,
+        done_jobs: Callable[[], int],
     ) -> None:
         self._queue = queue
         self._most = keep
@@ -34,6 +41,7 @@ class Recorder:
         self._ledger = ledger
         self._book = book
         self._periods = periods
+        self._done_jobs = done_jobs
         self._to_forget = Hashes()
         self.pause = Pause(queue, periods)
 
@@ -83,5 +91,5 @@ class Recorder:
 
     def _keep(self) -> float:
         """Seconds; the more finished Jobs there are, the less, so that they stay below FINISHED_JOBS."""
-        share = max(0.0, 1.0 - self._book.count("over") / FINISHED_JOBS)
+        share = max(0.0, 1.0 - self._done_jobs() / FINISHED_JOBS)
         return max(min(LEAST_KEEP, self._most), self._most * share)

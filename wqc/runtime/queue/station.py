@@ -7,7 +7,7 @@ Each has a record of the items that it is done with, and one task that wakes whe
 import asyncio
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from wqc.contract.limits import KEEP
 from wqc.contract.names import item_hash
@@ -22,10 +22,16 @@ from wqc.runtime.waiting import until_set
 
 
 class Station(ABC):
-    """`keep`: seconds that a finished Job of its stays."""
+    """`keep`: seconds that a finished Job of its stays. `done_jobs`: how many of the workflow are there."""
 
     def __init__(
-        self, name: str, store: JobStore, ledger: Ledger, periods: Periods, keep: float = KEEP
+        self,
+        name: str,
+        store: JobStore,
+        ledger: Ledger,
+        periods: Periods,
+        keep: float = KEEP,
+        done_jobs: Callable[[], int] = lambda: 0,
     ) -> None:
         self.name = name
         self._store = store
@@ -33,7 +39,7 @@ class Station(ABC):
         self._periods = periods
         self._book = Book()
         """Empty where items have no Jobs."""
-        self._recorder = Recorder(name, keep, store, ledger, self._book, periods)
+        self._recorder = Recorder(name, keep, store, ledger, self._book, periods, done_jobs)
         self._wake = asyncio.Event()
         self._loaded = False
 
@@ -66,6 +72,11 @@ class Station(ABC):
     def recorded(self) -> Hashes:
         """The keys of the items that it is done with."""
         return self._ledger.recorded
+
+    @property
+    def done_jobs(self) -> int:
+        """How many of its Jobs are marked done, and still there."""
+        return self._book.done_jobs
 
     @property
     def knows(self) -> bool:
