@@ -11,7 +11,7 @@ import yaml
 from confluent_kafka import KafkaError
 
 from support.ambassador import Ambassador, ambassador
-from support.kafka import PASSWORD, USER, Kafka
+from support.kafka import PASSWORD, USER, Kafka, kafka_server
 from wqc.contract.settings import CarrierSettings
 from wqc.runtime.carriers.carrier import Carrier, NotAccepted
 from wqc.runtime.carriers.http import HttpCarrier
@@ -168,6 +168,28 @@ def test_a_topic_that_is_deleted_under_way_is_made_again(kafka: Kafka) -> None:
         assert [headers["wqc-item"] for headers, _ in kafka.messages("remade")] == ["b"]
 
     run(work)
+
+
+def test_a_topic_that_is_deleted_under_way_is_not_made_unasked(tmp_path: Path) -> None:
+    """Though the brokers make every topic that they are asked for, as is usual."""
+
+    async def work(kafka: Kafka) -> None:
+        options = {"brokers": kafka.brokers, "topic": "deleted"}
+        carrier = open_carrier(CarrierSettings("c", "kafka", options), Periods(request=4.0))
+        await carrier.publish("a", "", "1")
+        kafka.delete("deleted")
+        said: list[str] = []
+        while not said or "create = true" not in said[-1]:
+            with pytest.raises(SourceError) as refused:
+                await carrier.publish("b", "", "1")
+            said.append(str(refused.value))
+        assert said[0] == f"{kafka.brokers} has no such topic"
+        await carrier.close()
+        assert "deleted" not in kafka.topics()
+
+    with kafka_server(tmp_path, auto_create_topics_enable="true") as kafka:
+        kafka.create("deleted", 3)
+        run(lambda: work(kafka))
 
 
 def test_a_wrong_password_is_said_and_mended_without_a_restart(kafka: Kafka, tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Awaitable
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicCollection
@@ -128,6 +127,8 @@ class _Client:
             **common,
             "enable.idempotence": True,
             "acks": "all",
+            # a consumer's property by its documentation, and heeded: brokers make what is asked for otherwise
+            "allow.auto.create.topics": False,
             "linger.ms": 5,
             "delivery.timeout.ms": int(1000 * patience),
             "message.max.bytes": LARGEST,
@@ -178,11 +179,18 @@ class _Client:
                     self._alone = Producer({**self._sending, "batch.num.messages": 1})
                 done = await self._send(self._alone, name, version, text)
         if done.problem:
-            if done.problem.code() in _UNACKNOWLEDGED:
-                with suppress(KafkaException):  # nobody can be asked: then that is why
-                    await self._replicas.explain()
-            raise self._failure(done.problem)
+            raise self._failure(await self._why(done.problem))
         await self._asked(self._replicas.after(done.partition, time.monotonic() - sent))
+
+    async def _why(self, problem: KafkaError) -> KafkaError:
+        """What is behind it. Raises SourceError if it is that replicas are out of step."""
+        if problem.code() in _UNACKNOWLEDGED:
+            try:
+                await self._replicas.explain()
+            except KafkaException as error:
+                if error.args[0].code() in _NO_TOPIC:
+                    problem = error.args[0]
+        return problem
 
     async def _asked(self, replicas: Awaitable[None]) -> None:
         try:
