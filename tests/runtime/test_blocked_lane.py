@@ -41,18 +41,25 @@ class NoShell(LocalStore):
         return replace(job, phase="lost", hindrance=WHY, exit_code=None, reason=f"it never ran: {WHY}")
 
 
+def says_why(manager: Manager) -> bool:
+    return any(WHY in queue.blocked for queue in manager.status().queues)
+
+
 async def until_tried(folder: Path, at_once: int, times: int, then: Callable[[Manager], None]) -> None:
-    """Until so many Jobs were made; then it is mended, and everything gets done."""
+    """Until so many Jobs were made, while status says why; then it is mended, and everything gets done."""
     workflow = Workflow("blocked")
     workflow.queue("work", workflow.source("names"))
-    store = NoShell(folder, {"work": queue_files("work", "true", retries=0, at_once=at_once)})
+    store = NoShell(folder, {"work": queue_files("work", "sleep 0.1", retries=0, at_once=at_once)})
     sources = {Port("names"): ItemsSource([f"item {number}" for number in range(9)])}
     periods = replace(QUICK, backoff=0.15, backoff_limit=60.0)
     manager = Manager(workflow, store, LocalStateStore(folder), sources, periods)
     run = asyncio.create_task(manager.run())
     try:
         async with asyncio.timeout(60):
-            while len(jobs(folder)) < times or WHY not in manager.status().queues[0].blocked:
+            while not says_why(manager):
+                await asyncio.sleep(0.01)
+            while len(jobs(folder)) < times:
+                assert says_why(manager)
                 await asyncio.sleep(0.01)
         then(manager)
         store.ill = False
@@ -67,12 +74,17 @@ async def until_tried(folder: Path, at_once: int, times: int, then: Callable[[Ma
     assert {job["failures"] for job in jobs(folder)} == {0}
 
 
+def pauses_between(folder: Path) -> list[float]:
+    """Seconds between the beginnings of two Jobs."""
+    texts = [path.read_text() for path in folder.glob("jobs/*/job.json")]
+    begun = sorted(json.loads(text)["created"] for text in texts)
+    return [later - earlier for earlier, later in pairwise(begun)]
+
+
 def test_one_finds_out_with_growing_pauses(tmp_path: Path) -> None:
     def then(manager: Manager) -> None:
         assert len({job["name"] for job in jobs(tmp_path)}) == 1
-        texts = [path.read_text() for path in tmp_path.glob("jobs/*/job.json")]
-        begun = sorted(json.loads(text)["created"] for text in texts)
-        pauses = [later - earlier for earlier, later in pairwise(begun)]
+        pauses = pauses_between(tmp_path)
         assert all(pause >= 0.15 * 2**number for number, pause in enumerate(pauses)), pauses
 
     asyncio.run(until_tried(tmp_path, at_once=1, times=4, then=then))
@@ -84,5 +96,8 @@ def test_what_is_in_the_way_of_one_is_in_the_way_of_all(tmp_path: Path) -> None:
     def then(manager: Manager) -> None:
         assert len({job["name"] for job in jobs(tmp_path)}) <= 3
         assert manager.status().queues[0].running <= 1
+        first, second, *others = pauses_between(tmp_path)[2:]
+        assert first >= 0.15
+        assert min(second, *others) >= 0.3
 
     asyncio.run(until_tried(tmp_path, at_once=3, times=9, then=then))

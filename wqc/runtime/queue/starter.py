@@ -196,7 +196,7 @@ class Starter:
         }
         for attempts in self._book.at("active"):
             free[self.lane(attempts.latest).name] -= 1
-        probing = self._look_for_hindrances()
+        probing = self._look_for_hindrances(now)
         self._leave_unhealthy_lanes()
         closed: set[str] = set()
         """Lanes that begin nothing new."""
@@ -229,13 +229,14 @@ class Starter:
                 self._tried(name, now)
         return batch
 
-    def _look_for_hindrances(self) -> set[str]:
-        """The lanes where all attempts that can't start, or never did, are over.
+    def _look_for_hindrances(self, now: float) -> set[str]:
+        """The lanes where all attempts that can't start, or never did, are over, and so are their back-offs.
 
-        There the next attempt at one of them finds out whether it is still so, when its back-off is over.
+        There the next attempt at one of them finds out whether it is still so.
         """
         self._hindered = {lane: {} for lane in self._lanes}
         at_work: set[str] = set()
+        backing_off: set[str] = set()
         running: set[str] = set()
         for attempts in self._book.at("active"):
             lane = self.lane(attempts.latest).name
@@ -245,15 +246,17 @@ class Starter:
             if attempts.latest.hindrance:
                 # it still is: when it began, the lane's last success may have been too young to say anything
                 self.judged(attempts.key, attempts.latest)
-            self._hinder(lane, attempts)
+            self._hinder(lane, attempts, _last_hindered(attempts))
         for attempts in self._book.at("retry"):
             lane = self.lane(attempts.latest).name
             if lane not in running:
-                self._hinder(lane, attempts)
-        return {lane for lane, hindered in self._hindered.items() if hindered and lane not in at_work}
+                self._hinder(lane, attempts, attempts.latest)
+            if attempts.latest.hindrance and attempts.due > now:
+                backing_off.add(lane)
+        hindered = {lane for lane, items in self._hindered.items() if items}
+        return hindered - at_work - backing_off
 
-    def _hinder(self, lane: str, attempts: Attempts) -> None:
-        job = attempts.latest
+    def _hinder(self, lane: str, attempts: Attempts, job: Job) -> None:
         if job.hindrance:
             self._hindered[lane][attempts.key] = Trouble(job.name[:NAME_SHOWN], job.hindrance, lane)
 
@@ -386,3 +389,12 @@ class Starter:
         if not offer.withdrawn:
             self._troubles.note(key, offer.delivery.name, reason)
             self._deferred[key] = offer
+
+
+def _last_hindered(attempts: Attempts) -> Job:
+    """The attempt that is under way, or the one before it until that has started: what was in the way of the
+    one may be in the way of the other.
+    """
+    numbers = sorted(attempts.jobs)
+    job = attempts.latest
+    return job if job.hindrance or job.running or len(numbers) < 2 else attempts.jobs[numbers[-2]]
