@@ -30,6 +30,7 @@ from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.status import Status
 
 PERIODS = replace(QUICK, request=6.0, refused_limit=0.5)
+KINDS = ("redis_list", "redis_stream", "rabbitmq", "kafka")
 
 
 async def worked_off(
@@ -71,7 +72,11 @@ def test_a_broker_killed_in_the_middle(
         assert broker.left() == 0
 
 
-@pytest.mark.parametrize(("filled", "options"), [(rabbitmq, {"query": "heartbeat=1"}), (kafka, {})])
+@pytest.mark.parametrize(
+    ("filled", "options"),
+    [(redis_list, {}), (redis_stream, {}), (rabbitmq, {"query": "heartbeat=1"}), (kafka, {})],
+    ids=KINDS,
+)
 def test_a_network_that_is_cut_for_longer_than_both_sides_wait(
     tmp_path: Path, filled: Callable[..., AbstractContextManager[Filled]], options: dict[str, str]
 ) -> None:
@@ -162,7 +167,7 @@ def worked_on(log: Path) -> Counter[int]:
 @pytest.mark.parametrize(
     "filled",
     [redis_list, redis_stream, rabbitmq, partial(kafka, guarded=True)],
-    ids=["redis_list", "redis_stream", "rabbitmq", "kafka"],
+    ids=KINDS,
 )
 def test_a_password_that_is_wrong_for_a_while(
     tmp_path: Path, filled: Callable[..., AbstractContextManager[Filled]]
@@ -206,7 +211,7 @@ def test_a_password_that_is_wrong_for_a_while(
         ),
         (kafka, "there is no topic jobs", r"the topic jobs was deleted and made anew, with (\d+) messages"),
     ],
-    ids=["redis_list", "redis_stream", "rabbitmq", "kafka"],
+    ids=KINDS,
 )
 def test_a_queue_that_is_deleted_in_the_middle_and_made_anew(
     tmp_path: Path, filled: Callable[..., AbstractContextManager[Filled]], meanwhile: str, went: str
@@ -224,15 +229,40 @@ def test_a_queue_that_is_deleted_in_the_middle_and_made_anew(
         assert any(meanwhile in text for text in said), said
         kept = [int(found[1]) for text in said if went and (found := re.search(went, text))]
         assert bool(kept) == bool(went), said
-        worked = worked_on(log)
-        assert set(worked.values()) == {1}
-        # all of the new one; and of the old one all that was read
-        assert set(range(FEW, FEW + 20)) <= worked.keys()
-        assert len(worked.keys() & set(range(FEW))) >= FEW * 2 // 5 + sum(kept)
-        assert (status.queues[0].done, status.queues[0].failed) == (len(worked), 0)
-        assert set(recorded(state, "notes").values()) == {1}
-        assert recorded(state, "notes").total() == len(worked)
-        assert broker.left() == 0
+        held_by_the_old_and_all_of_the_new(broker, state, status, worked_on(log), sum(kept))
+
+
+@pytest.mark.parametrize("filled", [redis_list, redis_stream])
+def test_a_server_that_forgets_everything_in_the_middle(
+    tmp_path: Path, filled: Callable[..., AbstractContextManager[Filled]]
+) -> None:
+    """What is lost is said; what was held is worked on, and what comes later."""
+
+    def restart() -> None:
+        broker.server.kill()
+        broker.server.start()
+        time.sleep(2)
+        broker.put(range(FEW, FEW + 20))
+
+    log, state = tmp_path / "log", tmp_path / "state"
+    with filled(tmp_path, FEW, persistent=False) as broker:
+        status, said = asyncio.run(worked_off(broker, state, restart, noted(log), FEW))
+        kept = [int(found[1]) for text in said if (found := re.search(r"(\d+) are kept", text))]
+        assert any("has lost data, as after a restart without persistence" in text for text in said), said
+        held_by_the_old_and_all_of_the_new(broker, state, status, worked_on(log), sum(kept))
+
+
+def held_by_the_old_and_all_of_the_new(
+    broker: Filled, state: Path, status: Status, worked: Counter[int], kept: int
+) -> None:
+    """Items from FEW on were put on it later. Each was worked on once, and is recorded; nothing is stuck."""
+    assert set(worked.values()) == {1}
+    assert set(range(FEW, FEW + 20)) <= worked.keys()
+    assert len(worked.keys() & set(range(FEW))) >= FEW * 2 // 5 + kept
+    assert (status.queues[0].done, status.queues[0].failed) == (len(worked), 0)
+    assert set(recorded(state, "notes").values()) == {1}
+    assert recorded(state, "notes").total() == len(worked)
+    assert broker.left() == 0
 
 
 ODD = (b'{"n": 1}', b'{"n": 1}', b"{not json", b'"%b"' % (b"x" * (800 << 10)), b'"%b"' % (b"x" * (1 << 20)))

@@ -36,8 +36,9 @@ class Filled:
 
 
 @contextmanager
-def redis_list(folder: Path, items: int = ITEMS) -> Iterator[Filled]:
-    with redis_server(folder / "redis") as server:
+def redis_list(folder: Path, items: int = ITEMS, **where: Any) -> Iterator[Filled]:
+    """`where`: the server's host, and its command's prefix; and whether it is persistent."""
+    with redis_server(folder / "redis", **where) as server:
         options = {"brokers": server.address, "key": "jobs", "auth": _secret(folder, PASSWORD)}
 
         def put(numbers: Iterable[int]) -> None:
@@ -62,8 +63,9 @@ def redis_list(folder: Path, items: int = ITEMS) -> Iterator[Filled]:
 
 
 @contextmanager
-def redis_stream(folder: Path, items: int = ITEMS) -> Iterator[Filled]:
-    with redis_server(folder / "redis") as server:
+def redis_stream(folder: Path, items: int = ITEMS, **where: Any) -> Iterator[Filled]:
+    """`where`: as `redis_list`'s."""
+    with redis_server(folder / "redis", **where) as server:
         options = {"brokers": server.address, "key": "jobs", "auth": _secret(folder, PASSWORD)}
 
         def put(numbers: Iterable[int]) -> None:

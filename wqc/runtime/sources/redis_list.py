@@ -59,6 +59,8 @@ class RedisList:
         self._held: set[str] = set()
         self._told: set[str] = set()
         """Of them, those that the server was told to forget, whether or not it has answered."""
+        self._orphans: set[str] = set()
+        """Entries that were held when the server lost all it had; their bodies are kept."""
         self._bodies: Bodies[bytes] = Bodies()
         self._last = 0
         self._waiting = 0
@@ -70,11 +72,11 @@ class RedisList:
         return self._notices.text
 
     async def hold(self, limit: int) -> Held:
-        before, waiting, held, taken = await self._run(_TAKE, limit, AT_ONCE)
+        before, waiting, held, taken = await self._run(_TAKE, limit - len(self._orphans), AT_ONCE)
         fresh = dict(zip(map(_text, taken[::2]), taken[1::2], strict=True))
         names = sorted(map(_text, held), key=int)
         self._compare(int(before or 0), set(names), waiting)
-        for name in self._held.difference(names):
+        for name in self._held.difference(names, self._orphans):
             self._bodies.drop(name)
         for name, body in fresh.items():
             self._bodies.put(name, body)
@@ -82,7 +84,8 @@ class RedisList:
         self._told &= self._held
         self._last = max([int(before or 0), *map(int, fresh)])
         self._waiting = waiting
-        return Held(dict.fromkeys(names, ""), waiting > 0, NEVER_AGAIN)
+        listed = [*sorted(self._orphans, key=int), *names]
+        return Held(dict.fromkeys(listed, ""), waiting > 0, NEVER_AGAIN)
 
     async def body(self, name: str) -> bytes:
         kept = self._bodies.get(name)
@@ -97,6 +100,7 @@ class RedisList:
     async def done(self, name: str) -> None:
         self._told.add(name)
         await self._forgetting.add(name)
+        self._orphans.discard(name)
         self._bodies.drop(name)
 
     async def close(self) -> None:
@@ -111,18 +115,24 @@ class RedisList:
 
     def _compare(self, last: int, held: set[str], waiting: int) -> None:
         """Say what the server has lost: it knows fewer numbers than it gave, or not all that was filed."""
-        lost = len(self._held - held - self._told)
+        lost = self._held - held - self._told
         if last < self._last:
-            ends = f"its data is that of {_time(last)}" if last else "nothing is left of it"
             gone = max(0, self._waiting - waiting)
+            if last:
+                left = f"its data is that of {_time(last)}; what was done since then may come again"
+                kept = set[str]()  # they come again
+            else:
+                left = "nothing is left of it"
+                kept = {name for name in lost if self._bodies.get(name) is not None}
+                self._orphans |= kept
             self._notices.say(
-                f"the Redis server {self._connection.address} has lost data, as after a restart "
-                f"without persistence; {ends}. {lost} entries of {self._keys[0]} that were held are lost, "
-                f"and {gone} or more that waited; what was done since then may come again"
+                f"the Redis server {self._connection.address} has lost data, as after a restart without "
+                f"persistence; {left}. Of {self._keys[0]}, {len(lost) - len(kept)} entries that were held "
+                f"are lost, {len(kept)} are kept, and {gone} or more that waited are lost"
             )
         elif lost:
             self._notices.say(
-                f"{lost} entries that were held were deleted from {self._keys[1]} by somebody else"
+                f"{len(lost)} entries that were held were deleted from {self._keys[1]} by somebody else"
             )
 
     async def _run(self, script: str, *arguments: Any) -> Any:
