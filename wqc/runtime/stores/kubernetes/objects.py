@@ -42,8 +42,12 @@ class PodSpec(msgspec.Struct, rename="camel"):
     node_selector: dict[str, str] | None = None
 
 
+class Annotated(msgspec.Struct):
+    annotations: dict[str, str] | None = None
+
+
 class PodTemplate(msgspec.Struct):
-    metadata: Metadata = msgspec.field(default_factory=Metadata)
+    metadata: Annotated = msgspec.field(default_factory=Annotated)
     spec: PodSpec = msgspec.field(default_factory=PodSpec)
 
 
