@@ -163,6 +163,27 @@ def test_a_carriers_headers_are_the_items_identity(kafka: Kafka) -> None:
     run(work)
 
 
+def test_an_item_that_is_sent_again_is_listed_once_the_first_is_seen_to_be_gone(kafka: Kafka) -> None:
+    kafka.create("again")
+
+    async def work() -> None:
+        source = opened(kafka, "again")
+        kafka.send("again", ["first"], wqc_item="photo", wqc_version="1")
+        assert (await all_of(source)).versions == {"photo": "1"}
+        await source.done("photo")
+        kafka.send("again", ["first"], wqc_item="photo", wqc_version="1")
+        while (listing := await listed(source)).versions == {} and not listing.settling:
+            pass
+        assert (listing.versions, listing.settling) == ({}, True)
+        assert (await listed(source)).versions == {"photo": "1"}
+        await source.done("photo")
+        assert not (await all_of(source)).versions
+        await source.close()
+        assert kafka.committed("again", "w.t") == {0: 2}
+
+    run(work)
+
+
 def test_another_program_in_the_group_is_said(kafka: Kafka) -> None:
     kafka.create("shared")
     kafka.send("shared", range(3))

@@ -78,6 +78,8 @@ class KafkaBroker:
         self._messages: dict[str, _Message] = {}
         self._later: dict[str, deque[_Message]] = {}
         """Other versions of what is held, each to follow the one before."""
+        self._done: set[tuple[str, str]] = set()
+        """Names and versions done since the last listing began: it isn't seen that they are gone."""
         self._bytes = 0
         self._leaderless: tuple[int, ...] = ()
         self._loss = ""
@@ -95,6 +97,7 @@ class KafkaBroker:
     async def hold(self, limit: int) -> Held:
         topic = await self._connected()
         found = await in_thread(topic.partitions)
+        done, self._done = self._done, set()
         if self._id and found.id != self._id:
             topic = await self._made_anew()
         self._id, self._leaderless = found.id, found.leaderless
@@ -103,7 +106,13 @@ class KafkaBroker:
             await self._learn(topic, told)
         self._commit(topic)
         more = self._room(limit) <= 0 or not all(each.at_end for each in self._partitions.values())
-        versions = {name: message.version for name, message in self._messages.items()}
+        # what follows one of its name and version that is done is listed once that is seen to be gone
+        versions = {
+            name: message.version
+            for name, message in self._messages.items()
+            if (name, message.version) not in done
+        }
+        more = more or len(versions) < len(self._messages)
         return Held(versions, more, max(self._reading.dedupe, LEAST_REMEMBERED))
 
     async def body(self, name: str) -> Body:
@@ -115,6 +124,7 @@ class KafkaBroker:
         message = self._messages.pop(name, None)
         if message is None:
             return
+        self._done.add((name, message.version))
         for progress, offset in message.places:
             progress.unfinished.discard(offset)
         self._bytes -= len(message.body)
