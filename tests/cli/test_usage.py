@@ -48,7 +48,7 @@ def test_every_command_has_help_with_an_example(command: str, tmp_path: Path) ->
         (["zzz"], "wqc: there is no command zzz; see wqc --help"),
         (["explain", "--al"], "wqc explain: there is no option --al; did you mean --all?"),
         (["schema", "x"], "wqc schema: there is no argument x; see wqc schema --help"),
-        (["completion", "fish"], "wqc completion: argument shell: invalid choice: 'fish' (choose from"),
+        (["completion", "ksh"], "wqc completion: argument shell: invalid choice: 'ksh' (choose from"),
         (["explain"], "wqc: explain needs the code of a finding, such as WQ201, or --all"),
         (["explain", "WQ20"], "wqc: there is no finding WQ20: did you mean `WQ"),
         (["check"], "wqc check: the following arguments are required: FILE; see wqc check --help"),

@@ -164,14 +164,14 @@ def test_a_carriers_headers_are_the_items_identity(kafka: Kafka) -> None:
 
 
 def test_an_item_that_is_sent_again_is_listed_once_the_first_is_seen_to_be_gone(kafka: Kafka) -> None:
-    kafka.create("again")
+    kafka.create("returning")
 
     async def work() -> None:
-        source = opened(kafka, "again")
-        kafka.send("again", ["first"], wqc_item="photo", wqc_version="1")
+        source = opened(kafka, "returning")
+        kafka.send("returning", ["first"], wqc_item="photo", wqc_version="1")
         assert (await all_of(source)).versions == {"photo": "1"}
         await source.done("photo")
-        kafka.send("again", ["first"], wqc_item="photo", wqc_version="1")
+        kafka.send("returning", ["first"], wqc_item="photo", wqc_version="1")
         while (listing := await listed(source)).versions == {} and not listing.settling:
             pass
         assert (listing.versions, listing.settling) == ({}, True)
@@ -179,7 +179,7 @@ def test_an_item_that_is_sent_again_is_listed_once_the_first_is_seen_to_be_gone(
         await source.done("photo")
         assert not (await all_of(source)).versions
         await source.close()
-        assert kafka.committed("again", "w.t") == {0: 2}
+        assert kafka.committed("returning", "w.t") == {0: 2}
 
     run(work)
 
