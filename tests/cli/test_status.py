@@ -214,6 +214,7 @@ def test_names_that_are_not_there(shop: Path) -> None:
     )
     (shop / ".wqc" / "shop" / "state.json").write_text("{}")
     broken = ask(shop, "status")
-    assert broken == Ran(
-        2, "", "wqc: .wqc: .wqc/shop/state.json can't be read: it is no state of a workflow\n"
+    assert (broken.status, broken.out) == (2, "")
+    assert broken.err.startswith(
+        "wqc: .wqc: .wqc/shop/state.json is damaged; move it away: pauses and how far"
     )

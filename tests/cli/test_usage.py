@@ -57,6 +57,10 @@ def test_every_command_has_help_with_an_example(command: str, tmp_path: Path) ->
             ["check", "x.wq", "--param", "a=1", "--param", "a=2"],
             "wqc check: argument --param: a is given twice: 1 and 2; see",
         ),
+        (
+            ["run", "x.wq", "--volume", "films="],
+            "wqc run: argument --volume: expected NAME=FOLDER, not 'films='; see",
+        ),
         (["build", "films/*.wq", "--stdout"], "wqc: cannot read films/*.wq: no file matches"),
         (
             ["check", "x.wq", "--kubernetes-version", "v1"],

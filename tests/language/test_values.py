@@ -125,6 +125,16 @@ def test_queue_findings(attributes: str, finding: str) -> None:
     assert lines(queue(attributes)) == [finding]
 
 
+def test_an_item_is_listed_once() -> None:
+    written = 'items { items = ["a", "b", "a", "b"] }'
+    text = (
+        "workflow w\nsource s: "
+        + written
+        + '\nworker k { image = "k:1" }\nqueue q { from = s, worker = k }\n'
+    )
+    assert lines(text) == ['WQ206 2:38 `"a"` is given twice', 'WQ206 2:43 `"b"` is given twice']
+
+
 def test_every_attribute_is_read_although_others_are_wrong() -> None:
     found = lines(queue("retries = x, timeout = 3, paralelism = 4, result = maybe"))
     assert sorted(line[:5] for line in found) == ["WQ203", "WQ208", "WQ208", "WQ209"]

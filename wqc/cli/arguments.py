@@ -84,6 +84,17 @@ class Pairs(argparse.Action):
         setattr(namespace, self.dest, {**before, name: value})
 
 
+class FilledPairs(Pairs):
+    """And no value is empty, as it is where a shell's variable isn't set."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: Any = None
+    ) -> None:
+        if not values.partition("=")[2].strip():
+            raise argparse.ArgumentError(self, f"expected {self.metavar}, not {values!r}")
+        super().__call__(parser, namespace, values, option)
+
+
 def command_line(words: Sequence[str] | None = None) -> Parser:
     """The parser of `wqc`. Given the words to parse, only the command that they name is loaded."""
     parser = Parser(

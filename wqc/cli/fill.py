@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wqc.cli import files
-from wqc.cli.arguments import Pairs, add_compiler_options, add_findings_options
+from wqc.cli.arguments import FilledPairs, add_compiler_options, add_findings_options
 from wqc.cli.compiler import options
 from wqc.cli.ending import Status, Trouble, status_of
 from wqc.cli.report import report
@@ -48,7 +48,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         ("volume", "NAME=FOLDER", "the folder that stands for a volume that --from reads"),
     ):
         parser.add_argument(
-            f"--{option}", dest=f"{option}s", metavar=metavar, action=Pairs, default={}, help=text
+            f"--{option}", dest=f"{option}s", metavar=metavar, action=FilledPairs, default={}, help=text
         )
     add_compiler_options(parser)
     add_findings_options(parser)

@@ -22,7 +22,7 @@ def problems(status: Status) -> list[tuple[str, str]]:
     found += [(each.queue, why) for each in status.queues for why in (each.blocked, each.notice) if why]
     found += [(each.node, each.blocked) for each in status.nodes if each.blocked]
     found += [(each.carrier, each.blocked) for each in status.carriers if each.blocked]
-    return found
+    return [(who, one_line(why)) for who, why in found]
 
 
 def failures(status: Status) -> list[str]:

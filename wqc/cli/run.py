@@ -8,7 +8,7 @@ from pathlib import Path
 from shutil import which
 
 from wqc.cli import files
-from wqc.cli.arguments import Pairs, add_compiler_options, add_findings_options
+from wqc.cli.arguments import FilledPairs, add_compiler_options, add_findings_options
 from wqc.cli.compiler import options
 from wqc.cli.ending import Status, Trouble, status_of
 from wqc.cli.report import report
@@ -34,7 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         ("secret", "NAME/KEY=FILE", "the file that holds a secret's value; else it is in $NAME_KEY"),
     ):
         parser.add_argument(
-            f"--{option}", dest=f"{option}s", metavar=metavar, action=Pairs, default={}, help=text
+            f"--{option}", dest=f"{option}s", metavar=metavar, action=FilledPairs, default={}, help=text
         )
     parser.add_argument("--until-empty", action="store_true", help="stop when nothing is left to do")
     parser.add_argument(

@@ -12,6 +12,7 @@ from wqc.cli.screen import Screen
 from wqc.runtime.manager.manager import Manager
 from wqc.runtime.manager.status import Status as Workflow
 from wqc.runtime.periods import Periods
+from wqc.runtime.stores.local.soundness import damages
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import InUse, LocalStore
 
@@ -29,10 +30,15 @@ async def run_here(local: Local, state: Path, periods: Periods, until_empty: boo
     try:
         state.mkdir(parents=True, exist_ok=True)
         store = LocalStore(state, local.files, local.stand_ins)
+        found = await damages(state)
     except InUse as error:
         raise Trouble(str(error)) from None
     except OSError as error:
         raise Trouble(f"cannot keep its state in {state}: {error.strerror}") from None
+    if found:
+        others = len(found) - 1
+        more = f"; {others} more {'is' if others == 1 else 'are'} damaged" if others else ""
+        raise Trouble(f"{found[0]}{more}")
     screen = Screen(sys.stdout)
     manager = Manager(local.workflow, store, LocalStateStore(state), local.sources, periods, local.carriers)
     running = asyncio.create_task(manager.run())

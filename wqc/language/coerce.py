@@ -252,7 +252,16 @@ class Coercion:
         ]
         if self._too_few(value, len(items), type.least, "list", place):
             return INVALID
+        if type.distinct:
+            self._refuse_repeated(value, items)
         return INVALID if INVALID in items else tuple(items)
+
+    def _refuse_repeated(self, value: syntax.ListValue, items: list[Any]) -> None:
+        first: dict[Any, Span] = {}
+        for item, written in zip(items, value.items, strict=True):
+            if item is not INVALID and item in first:
+                self.findings.append(values.duplicate_key(written.span, written.span.text, first[item]))
+            first.setdefault(item, written.span)
 
     def _too_few(
         self, value: syntax.ListValue | syntax.MapValue, entries: int, least: int, what: str, place: Place

@@ -107,8 +107,8 @@ def _details(takes: Type) -> Data:
             return {"to": what}
         case CallOf(functions):
             return {"functions": list(functions)}
-        case ListOf(inner, least):
-            return {"of": _type(inner), "least": least}
+        case ListOf(inner, least, distinct):
+            return {"of": _type(inner), "least": least, "distinct": distinct}
         case MapOf(inner, keys, what, least):
             return {
                 "of": _type(inner),

@@ -364,7 +364,9 @@ SOURCE = BlockType(
             (
                 _required(
                     "items",
-                    OneOf((ListOf(NOT_EMPTY, least=1), MapOf(Data(), r"(?s).+", "not empty", least=1))),
+                    OneOf(
+                        (ListOf(NOT_EMPTY, 1, distinct=True), MapOf(Data(), r"(?s).+", "not empty", least=1))
+                    ),
                     "the items; the data of one without any is its name",
                 ),
                 *_COMMON_SOURCE,

@@ -68,8 +68,11 @@ class CallOf(NamedTuple):
 
 
 class ListOf(NamedTuple):
+    """`distinct`: no entry may be there twice."""
+
     inner: "Type"
     least: int = 0
+    distinct: bool = False
 
 
 class MapOf(NamedTuple):

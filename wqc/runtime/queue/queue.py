@@ -145,7 +145,7 @@ class Queue(JobStation):
         return QueueStatus(
             self.name,
             waiting=self.waiting + self._book.count("retry"),
-            running=self._book.count("active"),
+            running=sum(each.latest.phase == "active" for each in self._book.at("active")),
             parallelism=self._starter.parallelism,
             done=len(self._ledger) - self._ledger.failed,
             failed=self._ledger.failed + len(dead),

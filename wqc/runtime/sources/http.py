@@ -125,8 +125,10 @@ def _object(url: str, answer: Answer) -> dict[str, Any]:
         raise SourceError(refusal(url, answer))
     try:
         value = decode(answer.body)
-    except ValueError:
-        raise SourceError(f"{url} doesn't answer with JSON, but with {_start(answer.body)}") from None
+    except ValueError as error:
+        started = answer.body.lstrip()[:1] in (b"{", b"[")
+        why = f" ({error})" if started else ""
+        raise SourceError(f"{url} doesn't answer with JSON, but with {_start(answer.body)}{why}") from None
     if not isinstance(value, dict):
         raise SourceError(f"{url} doesn't answer with a JSON object, but with {_start(answer.body)}")
     return value

@@ -9,10 +9,20 @@ import os
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 
+import msgspec
+
 from wqc.runtime.logs import log
 from wqc.runtime.stores.local import durable
 from wqc.runtime.stores.state import Conflict, State
 from wqc.runtime.stores.store import Refused
+
+
+class _Saved(msgspec.Struct):
+    """`version`: how often it was written."""
+
+    version: int
+    entries: dict[str, str]
+
 
 LOOK = 0.2
 """Seconds between two looks at the file."""
@@ -51,14 +61,17 @@ class LocalStateStore:
 
     def _read(self) -> State:
         try:
-            saved = json.loads(self._file.read_bytes())
-            return State(saved["entries"], str(saved["version"]))
+            saved = msgspec.json.decode(self._file.read_bytes(), type=_Saved)
+            return State(saved.entries, str(saved.version))
         except FileNotFoundError:
             return State()
         except OSError as error:
             raise Refused(f"{self._file} can't be read: {error.strerror}") from None
-        except (ValueError, KeyError, TypeError):
-            raise Refused(f"{self._file} can't be read: it is no state of a workflow") from None
+        except msgspec.MsgspecError:
+            raise Refused(
+                f"{self._file} is damaged; move it away: pauses and how far a rollout is are forgotten with "
+                "it, and nothing of the items"
+            ) from None
 
     def _write(self, changes: Mapping[str, str | None], version: str | None) -> State:
         with self._alone():

@@ -171,7 +171,7 @@ class LocalStore:
             return tuple(
                 Segment(path.name, path.read_bytes())
                 for name in (queue, *formers)
-                for path in _files(self._state / kind / name)
+                for path in whole_files(self._state / kind / name)
             )
 
     async def add_segment(self, queue: str, segment: Segment, kind: Kind = "ledger") -> None:
@@ -186,7 +186,9 @@ class LocalStore:
 
     async def templates(self, queue: str) -> tuple[Template, ...]:
         with _refusing("read"):
-            return tuple(Template(path.name, path.read_text()) for path in _files(self._templates / queue))
+            return tuple(
+                Template(path.name, path.read_text()) for path in whole_files(self._templates / queue)
+            )
 
     async def keep_template(self, queue: str, template: Template) -> None:
         with _refusing("kept"):
@@ -259,7 +261,7 @@ class LocalStore:
         return self._read(folder, runs=False)
 
     def _read(self, folder: JobFolder, runs: bool) -> Job:
-        job = _read(folder, runs)
+        job = read_job(folder, runs)
         return replace(job, queue=self._heirs.get(job.queue, job.queue))
 
     def _mind(self, folder: JobFolder, minder: Any) -> None:
@@ -305,7 +307,8 @@ class LocalStore:
         self._changes.put_nowait(Gone(folder.path.name))
 
 
-def _read(folder: JobFolder, runs: bool) -> Job:
+def read_job(folder: JobFolder, runs: bool) -> Job:
+    """`runs`: its process does. Raises OSError, and ValueError and the like for what is damaged."""
     saved = json.loads(folder.job.read_bytes())
     metadata = saved["job"]["metadata"]
     identity = read_identity(metadata["annotations"][ITEM_ANNOTATION])
@@ -401,7 +404,7 @@ def _output(folder: JobFolder) -> str:
         return ""
 
 
-def _files(folder: Path) -> list[Path]:
+def whole_files(folder: Path) -> list[Path]:
     """Those that are whole."""
     return sorted(path for path in folder.iterdir() if path.suffix != ".new") if folder.exists() else []
 
