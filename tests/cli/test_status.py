@@ -150,6 +150,37 @@ def test_what_is_asked_while_no_manager_runs_is_done_by_the_next(shop: Path) -> 
         until(shop, "\nsending        0        0     2 ")
 
 
+def test_what_is_asked_is_done_though_nothing_else_is_left(shop: Path) -> None:
+    assert run(shop, "--until-empty").status == 1
+    ask(shop, "discard", "packing", "a")
+    ask(shop, "discard", "packing")
+    ran = run(shop, "--until-empty")
+    assert (ran.status, ran.out.splitlines()[-2:]) == (
+        0,
+        [
+            "packing: 0 waiting, 0 running, 2 done, 0 failed",
+            "sending: 0 waiting, 0 running, 0 done, 0 failed",
+        ],
+    )
+
+
+def test_what_is_asked_of_a_queue_is_done_by_it_under_its_next_name(shop: Path) -> None:
+    assert run(shop, "--until-empty").status == 1
+    ask(shop, "retry", "packing")
+    ask(shop, "pause", "sending")
+    (shop / "boxes").touch()
+    text = (shop / "shop.wq").read_text().replace("from = packing", "from = boxing")
+    text = text.replace("queue packing {", 'queue boxing { formerly = "packing",')
+    text = text.replace("queue sending {", 'queue posting { formerly = "sending",')
+    (shop / "shop.wq").write_text(text)
+    ran = run(shop, "--until-empty")
+    assert ran.status == 1
+    assert "posting: 2 waiting, 0 running, 0 done, 0 failed; paused by wqc pause" in ran.out
+    assert "posting: items left: 2; paused by wqc pause" in ran.err
+    ask(shop, "resume", "posting")
+    assert run(shop, "--until-empty").status == 0
+
+
 def test_what_is_asked_of_a_manager_that_is_slow(shop: Path) -> None:
     with running(shop) as manager:
         until(shop, "\npacking        0        0     0       2 RATE")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from wqc.runtime.logs import log
-from wqc.runtime.manager.requests import KEPT, Request, encode_request, is_paused, requests
+from wqc.runtime.manager.requests import KEPT, Request, encode_request, is_paused, renamed, requests
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.held import Held
 from wqc.runtime.queue.holder import Holder
@@ -32,6 +32,8 @@ class Desk:
         self._queues = queues
         self._holders = holders
         self._state = State()
+        self._renamed: dict[str, str | None] = {}
+        """What the store still says of queues by their former names."""
         self._changed = asyncio.Event()
         self._pause = Pause("", periods)
         self.opened = asyncio.Event()
@@ -42,6 +44,11 @@ class Desk:
         """The state's, as they were seen last."""
         return self._state.entries
 
+    @property
+    def settled(self) -> bool:
+        """Nothing is left of what was asked."""
+        return all(each and each.done for each in requests(self.entries).values())
+
     async def run(self) -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._follow())
@@ -49,17 +56,21 @@ class Desk:
 
     async def _follow(self) -> None:
         async for state in self._store.changes():
-            self._state = state
+            names = {queue.formerly: name for name, queue in self._queues.items() if queue.formerly}
+            self._renamed = renamed(state.entries, names)
+            changed = {**state.entries, **self._renamed}
+            entries = {key: text for key, text in changed.items() if text is not None}
+            self._state = State(entries, state.version)
             for name, queue in self._queues.items():
-                queue.pause(is_paused(state.entries, name))
+                queue.pause(is_paused(entries, name))
             self._changed.set()
             self.opened.set()
 
     async def _work(self) -> None:
         while True:
-            waits = any(not each or not each.done for each in requests(self._state.entries).values())
-            await until_set(self._changed, LOOK if waits else None)
+            await until_set(self._changed, LOOK if self._renamed or not self.settled else None)
             self._changed.clear()
+            await self._rename()
             for key, request in requests(self._state.entries).items():
                 if not self._pause.over:
                     break
@@ -71,6 +82,17 @@ class Desk:
                 except Conflict:
                     break  # what changed is on its way here
 
+    async def _rename(self) -> None:
+        if self._renamed and self._pause.over:
+            try:
+                await self._write(self._renamed)
+                self._renamed = {}
+                self._pause.succeeded()
+            except Refused as refused:
+                self._pause.refused(refused)
+            except Conflict:
+                pass  # what changed is on its way here
+
     async def _advance(self, key: str, request: Request | None) -> None:
         if request is None:
             log(logging.WARNING, "a request can't be read and is dropped", request=key)
@@ -78,6 +100,8 @@ class Desk:
         elif not request.done:
             station = self._queues.get(request.queue) or self._holders.get(request.queue)
             if station is None:
+                why = f"nothing to {request.action}: the workflow has no such queue any more"
+                log(logging.WARNING, why, queue=request.queue)
                 await self._finish(key, replace(request, jobs=(), missing=request.items or ()))
             elif station.has_judged:
                 await self._carry_out(key, request, station.held)

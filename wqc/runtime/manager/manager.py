@@ -19,6 +19,7 @@ from wqc.runtime.manager.feed import Feed
 from wqc.runtime.manager.forgetting import Forgetting
 from wqc.runtime.manager.lineage import Lineage
 from wqc.runtime.manager.reporter import report
+from wqc.runtime.manager.requests import ARRIVALS
 from wqc.runtime.manager.routing import dropped_name
 from wqc.runtime.manager.stations import Stations
 from wqc.runtime.manager.status import SourceStatus, Status
@@ -29,7 +30,6 @@ from wqc.runtime.stores.state import Conflict, StateStore
 from wqc.runtime.stores.store import JobStore, Listed, Refused, Unsure
 from wqc.runtime.waiting import until_set
 
-ARRIVALS = "arrivals."
 """Entries of the state: what each queue has seen of new items."""
 GUARD = 0.5
 """Seconds between two looks at whether all queues are read."""
@@ -51,6 +51,7 @@ class Manager:
         self._sources = sources
         self._periods = periods
         self._stations = Stations(workflow, store, state, sources, carriers or {}, periods)
+        self._desk = Desk(state, self._stations.queues, self._stations.holders, periods)
         self._lineage = Lineage(state, periods.lost)
         self._feeds: list[Feed] = []
         self._listed = asyncio.Event()
@@ -61,17 +62,16 @@ class Manager:
         await stations.make()
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._watch())
-            desk = Desk(self._state, stations.queues, stations.holders, self._periods)
-            tasks.create_task(desk.run())
+            tasks.create_task(self._desk.run())
             tasks.create_task(announce(self._store, self.status, self._periods))
             tasks.create_task(report(self._state, self.status, self._arrivals, self._periods))
             await self._listed.wait()
             await stations.load()
-            await desk.opened.wait()
+            await self._desk.opened.wait()
             keys = {name: station.key for name, station in stations.lasting.items()}
             forgetting = Forgetting(self._workflow.graph, self._sources, keys, self._periods.forget)
             absences = Absences(self._workflow.name, self._store, self._state)
-            await self._go_on(desk.entries, forgetting, absences)
+            await self._go_on(self._desk.entries, forgetting, absences)
             for port, source in self._sources.items():
                 feed = self._feed(port, source, forgetting)
                 self._feeds.append(feed)
@@ -98,9 +98,9 @@ class Manager:
 
     def status(self) -> Status:
         stations = self._stations
-        listed = len(self._feeds) == len(self._sources)
-        idle = listed and stations.idle and all(feed.settled for feed in self._feeds)
-        rests = listed and stations.rests and all(feed.rests for feed in self._feeds)
+        settled = self._desk.settled and len(self._feeds) == len(self._sources)
+        idle = settled and stations.idle and all(feed.settled for feed in self._feeds)
+        rests = settled and stations.rests and all(feed.rests for feed in self._feeds)
         return Status(
             tuple(map(self._source_status, self._feeds)),
             tuple(

@@ -1,6 +1,7 @@
-"""What people ask of a queue, as entries of the workflow's state.
+"""What people ask of a queue, and what is known of it, as entries of the workflow's state.
 
 paused.QUEUE   there while a person wants the queue to start nothing
+arrivals.QUEUE what it has seen of new items
 request.ID     one thing to be done once. A command writes it (`items`); the manager notes which failed Jobs
                it is about (`jobs`), then carries it out, then marks it done. That a Job is named before
                anything is done about it is what keeps a crash from doing it twice: a Job that was retried
@@ -9,7 +10,7 @@ request.ID     one thing to be done once. A command writes it (`items`); the man
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 from uuid import uuid4
 
@@ -17,7 +18,7 @@ import msgspec
 
 from wqc.runtime.text import decode, encode
 
-PAUSED, REQUEST = "paused.", "request."
+PAUSED, ARRIVALS, REQUEST = "paused.", "arrivals.", "request."
 KEPT = 20
 """So many requests are kept once they are done, for whoever asked."""
 
@@ -66,6 +67,20 @@ def requests(entries: Mapping[str, str]) -> dict[str, Request | None]:
             except ValueError:
                 found[key] = None
     return found
+
+
+def renamed(entries: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str | None]:
+    """What to change so that the entries speak of queues by their names of now. `names`: by the former."""
+    changes: dict[str, str | None] = {}
+    for former, name in names.items():
+        for prefix in (PAUSED, ARRIVALS):
+            if (text := entries.get(prefix + former)) is not None:
+                changes[prefix + former] = None
+                changes.setdefault(prefix + name, entries.get(prefix + name, text))
+    for key, request in requests(entries).items():
+        if request and not request.done and request.queue in names:
+            changes[key] = encode_request(replace(request, queue=names[request.queue]))
+    return changes
 
 
 def is_paused(entries: Mapping[str, str], queue: str) -> bool:

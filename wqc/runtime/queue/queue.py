@@ -54,6 +54,8 @@ class Queue(JobStation):
         done_jobs: Callable[[], int],
     ) -> None:
         """`held_up` says why nothing may be finished, as what comes after it takes no more."""
+        self.formerly = settings.formerly
+        """The name that it had; "" if it always had this one."""
         super().__init__(settings.queue, store, ledger, periods, settings.keep, done_jobs)
         self._settings = settings
         self._templates = templates
