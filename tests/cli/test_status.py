@@ -152,8 +152,8 @@ def test_what_is_asked_while_no_manager_runs_is_done_by_the_next(shop: Path) -> 
 
 def test_what_is_asked_is_done_though_nothing_else_is_left(shop: Path) -> None:
     assert run(shop, "--until-empty").status == 1
-    ask(shop, "discard", "packing", "a")
-    ask(shop, "discard", "packing")
+    assert ask(shop, "discard", "packing", "a").status == 0
+    assert ask(shop, "discard", "packing").status == 0
     ran = run(shop, "--until-empty")
     assert (ran.status, ran.out.splitlines()[-2:]) == (
         0,
@@ -166,8 +166,8 @@ def test_what_is_asked_is_done_though_nothing_else_is_left(shop: Path) -> None:
 
 def test_what_is_asked_of_a_queue_is_done_by_it_under_its_next_name(shop: Path) -> None:
     assert run(shop, "--until-empty").status == 1
-    ask(shop, "retry", "packing")
-    ask(shop, "pause", "sending")
+    assert ask(shop, "retry", "packing").status == 0
+    assert ask(shop, "pause", "sending").status == 0
     (shop / "boxes").touch()
     text = (shop / "shop.wq").read_text().replace("from = packing", "from = boxing")
     text = text.replace("queue packing {", 'queue boxing { formerly = "packing",')
@@ -177,7 +177,7 @@ def test_what_is_asked_of_a_queue_is_done_by_it_under_its_next_name(shop: Path) 
     assert ran.status == 1
     assert "posting: 2 waiting, 0 running, 0 done, 0 failed; paused by wqc pause" in ran.out
     assert "posting: items left: 2; paused by wqc pause" in ran.err
-    ask(shop, "resume", "posting")
+    assert ask(shop, "resume", "posting").status == 0
     assert run(shop, "--until-empty").status == 0
 
 
