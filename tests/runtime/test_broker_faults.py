@@ -69,6 +69,7 @@ def test_a_broker_killed_in_the_middle(
         assert any("can't be reached: Connection refused" in text for text in said), said
         assert not status.sources[0].problem
         assert len({job["name"] for job in jobs(tmp_path / "state")}) == ITEMS
+        all_are_recorded_once(tmp_path / "state", ITEMS)
         assert broker.left() == 0
 
 
@@ -99,8 +100,7 @@ def test_a_network_that_is_cut_for_longer_than_both_sides_wait(
         assert not status.sources[0].problem
         # one Job and one worker for each, whatever came twice
         assert Counter(log.read_text().splitlines()) == Counter(f'{{"n":{n}}}' for n in range(ITEMS))
-        assert set(recorded(state, "notes").values()) == {1}
-        assert len(recorded(state, "notes")) == ITEMS
+        all_are_recorded_once(state, ITEMS)
         assert broker.left() == 0
 
 
@@ -116,6 +116,7 @@ def test_a_broker_that_hangs(tmp_path: Path) -> None:
     with redis_list(tmp_path) as broker:
         status, said = asyncio.run(worked_off(broker, tmp_path / "state", pause))
         assert status.queues[0].done == ITEMS
+        all_are_recorded_once(tmp_path / "state", ITEMS)
         assert any("gives no answer" in text for text in said), said
         assert broker.left() == 0
 
@@ -146,8 +147,15 @@ def test_a_worker_that_is_slower_than_the_broker_allows(tmp_path: Path) -> None:
         status, said = asyncio.run(run(broker))
         assert (status.queues[0].done, status.queues[0].failed) == (6, 0)
         assert sorted(log.read_text().split()) == list("012345")
+        all_are_recorded_once(tmp_path / "s", 6)
         assert any("messages of jobs are delivered again" in text for text in said), said
         assert broker.left() == 0
+
+
+def all_are_recorded_once(state: Path, count: int) -> None:
+    found = recorded(state, "notes")
+    assert set(found.values()) == {1}
+    assert len(found) == count
 
 
 FEW = 60

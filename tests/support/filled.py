@@ -39,7 +39,6 @@ class Filled:
 def redis_list(folder: Path, items: int = ITEMS, **where: Any) -> Iterator[Filled]:
     """`where`: the server's host, and its command's prefix; and whether it is persistent."""
     with redis_server(folder / "redis", **where) as server:
-        options = {"brokers": server.address, "key": "jobs", "auth": _secret(folder, PASSWORD)}
 
         def put(numbers: Iterable[int]) -> None:
             server.push("jobs", map(_text, numbers))
@@ -48,25 +47,13 @@ def redis_list(folder: Path, items: int = ITEMS, **where: Any) -> Iterator[Fille
             held = server.client.hlen("jobs:test.numbers:held")
             return int(server.client.llen("jobs") + held)
 
-        block = 'redis_list { brokers = "redis:6379", key = "jobs" }'
-        put(range(items))
-        yield Filled(
-            "redis_list",
-            block,
-            options,
-            put,
-            lambda: server.client.delete("jobs"),
-            lambda: server.client.client_kill_filter(_type="normal"),
-            left,
-            server,
-        )
+        yield _on_redis("redis_list", folder, server, put, left, items)
 
 
 @contextmanager
 def redis_stream(folder: Path, items: int = ITEMS, **where: Any) -> Iterator[Filled]:
     """`where`: as `redis_list`'s."""
     with redis_server(folder / "redis", **where) as server:
-        options = {"brokers": server.address, "key": "jobs", "auth": _secret(folder, PASSWORD)}
 
         def put(numbers: Iterable[int]) -> None:
             server.add("jobs", ({"n": number} for number in numbers))
@@ -75,18 +62,28 @@ def redis_stream(folder: Path, items: int = ITEMS, **where: Any) -> Iterator[Fil
             groups = server.client.xinfo_groups("jobs")
             return sum(int(group["pending"]) + int(group["lag"] or 0) for group in groups)
 
-        block = 'redis_stream { brokers = "redis:6379", key = "jobs" }'
-        put(range(items))
-        yield Filled(
-            "redis_stream",
-            block,
-            options,
-            put,
-            lambda: server.client.delete("jobs"),
-            lambda: server.client.client_kill_filter(_type="normal"),
-            left,
-            server,
-        )
+        yield _on_redis("redis_stream", folder, server, put, left, items)
+
+
+def _on_redis(
+    kind: str,
+    folder: Path,
+    server: RedisServer,
+    put: Callable[[Iterable[int]], None],
+    left: Callable[[], int],
+    items: int,
+) -> Filled:
+    put(range(items))
+    return Filled(
+        kind,
+        f'{kind} {{ brokers = "redis:6379", key = "jobs" }}',
+        {"brokers": server.address, "key": "jobs", "auth": _secret(folder, PASSWORD)},
+        put,
+        lambda: server.client.delete("jobs"),
+        lambda: server.client.client_kill_filter(_type="normal"),
+        left,
+        server,
+    )
 
 
 @contextmanager
