@@ -239,11 +239,11 @@ def on_a_terminal(folder: Path, columns: int, rows: int, *arguments: str) -> lis
     for piece in re.findall(r"\x1b\[\d+A\x1b\[J|\r\n|[^\x1b\r]+", written.decode()):
         if piece.startswith("\x1b"):
             up = int(piece[2 : piece.index("A")])
-            assert up < rows, "it can't go up to what has scrolled away"
+            assert up < (rows or 24), "it can't go up to what has scrolled away"
             del lines[len(lines) - 1 - up :]
             lines.append("")
         elif piece == "\r\n":
-            assert len(lines[-1]) < columns, "a line that is wrapped takes two"
+            assert len(lines[-1]) < (columns or 80), "a line that is wrapped takes two"
             lines.append("")
         else:
             lines[-1] += piece
@@ -260,6 +260,8 @@ def test_on_a_terminal_the_table_keeps_up(tmp_path: Path) -> None:
         ["second", "0", "0", "6", "0"],
         [],
     ]
+    unknown = on_a_terminal(tmp_path, 0, 0, "--until-empty")
+    assert [line.split()[:5] for line in unknown] == [line.split()[:5] for line in wide]
     assert on_a_terminal(tmp_path, 20, 3, "--until-empty") == [
         "queue   waiting  ru",
         "first         0    ",

@@ -11,6 +11,8 @@ from wqc.runtime.logs import LOGGER
 from wqc.runtime.manager.status import Status
 from wqc.runtime.text import one_line
 
+UNKNOWN = os.terminal_size((80, 24))
+"""Taken for the size of a terminal that says 0, such as a serial line's."""
 QUIET = 10.0
 """Seconds between two lines about a queue or carrier where there is no terminal."""
 
@@ -56,7 +58,8 @@ class Screen:
             self._stream.write(f"\x1b[{self._drawn}A\x1b[J")
         for line in notices:
             print(line, file=self._stream)
-        columns, rows = os.get_terminal_size(self._stream.fileno())
+        size = os.get_terminal_size(self._stream.fileno())
+        columns, rows = size.columns or UNKNOWN.columns, size.lines or UNKNOWN.lines
         # what is wrapped or scrolled away can't be drawn over
         shown = [line[: max(1, columns - 1)] for line in lines[: max(1, rows - 1)]]
         for line in shown:
