@@ -107,6 +107,16 @@ def test_what_failed_is_said_with_the_end_of_its_log(shop: Path) -> None:
     assert packing["failures"][0]["log"] == ['"a"', "no box left"]
 
 
+def test_of_what_a_worker_wrote_in_one_line_only_the_begin_is_shown(tmp_path: Path) -> None:
+    text = SHOP % "boxes"
+    text = text.replace("test -e boxes", "head -c 1000000 /dev/zero | tr '\\0' x; exit 1")
+    (tmp_path / "shop.wq").write_text(text)
+    assert run(tmp_path, "--until-empty").status == 1
+    (workflow,) = json.loads(ask(tmp_path, "status", "--format", "json").out)["workflows"]
+    assert [each["log"] for each in workflow["queues"][0]["failures"]] == [["x" * 300 + "…"]] * 2
+    assert len(ask(tmp_path, "status").out) < 2000
+
+
 def test_a_running_workflow_does_what_it_is_asked(shop: Path) -> None:
     with running(shop):
         until(shop, "packing: a failed")

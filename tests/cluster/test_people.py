@@ -1,12 +1,16 @@
 """What people ask a workflow on a cluster by the command line, and what it says."""
 
+import asyncio
 import re
 import time
 from pathlib import Path
+from typing import Any
 
 from cluster.client import Client
 from cluster.test_manager import Crash
 from support.command import Ran, wqc
+from wqc.cli.running import Cluster
+from wqc.runtime.stores.kubernetes.transport import Transport
 
 
 def plain(out: str) -> str:
@@ -66,3 +70,29 @@ def test_a_queue_is_paused_and_its_failed_items_are_retried_and_discarded(
     assert ask("status").out.startswith("crash: no manager runs; this is from ")
     noted = "second: crash's manager doesn't run; it starts nothing of second once it does\n"
     assert ask("pause", "second") == Ran(0, noted, "")
+
+
+class Weighing(Transport):
+    """Knows how much it was sent."""
+
+    weight = 0
+
+    async def ask(self, *asked: Any, **named: Any) -> bytes:
+        answer = await super().ask(*asked, **named)
+        self.weight += len(answer)
+        return answer
+
+
+def test_what_workflows_there_are_is_asked_without_what_their_records_hold(api_server: Client) -> None:
+    """Records of finished items and large items have a workflow's label too, and there may be thousands."""
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "records"}}
+    assert api_server.create(space).status == 201
+    names = ["shop-state", *(f"shop-record-{number:03}" for number in range(600))]
+    for name in names:
+        metadata = {"name": name, "labels": {"wqc/workflow": "shop"}}
+        data = {"data": {"text": "x" * 10_000}}
+        made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata} | data
+        assert api_server.create(made, "records").status == 201
+    transport = Weighing(api_server.api)
+    assert asyncio.run(Cluster(transport, "records").workflows()) == ["shop"]
+    assert transport.weight < 600 * 1_000

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 TAIL = 5
 """Lines of a failed worker's log that are shown."""
+TAIL_BYTES = 64 * 1024
+"""That are read for them: a line may be as long as its worker likes."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -84,10 +86,11 @@ class Folder:
 
     async def log_tail(self, workflow: str, job: str) -> str:
         try:
-            content = (self._folder / workflow / "jobs" / job / "log").read_bytes()
+            with (self._folder / workflow / "jobs" / job / "log").open("rb") as file:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
+                return file.read(TAIL_BYTES).decode(errors="replace")
         except OSError:
             return ""
-        return content.decode(errors="replace")
 
 
 class Cluster:
@@ -98,8 +101,10 @@ class Cluster:
 
     async def workflows(self) -> list[str]:
         from wqc.contract.names import STATE, WORKFLOW_LABEL, object_name
+        from wqc.runtime.stores.kubernetes.maps import ONLY_METADATA
 
-        found = await self._get("/api/v1", "configmaps", labelSelector=WORKFLOW_LABEL)
+        # the records of finished items and large items are ConfigMaps with this label too
+        found = await self._get("/api/v1", "configmaps", ONLY_METADATA, labelSelector=WORKFLOW_LABEL)
         named = [(each["metadata"]["labels"][WORKFLOW_LABEL], each["metadata"]["name"]) for each in found]
         return sorted(workflow for workflow, name in named if name == object_name(workflow, STATE))
 
@@ -133,23 +138,31 @@ class Cluster:
             if not pods:
                 return ""
             path = f"/api/v1/namespaces/{self._namespace}/pods/{pods[-1]['metadata']['name']}/log"
-            query = {"container": "worker", "tailLines": str(TAIL)}
+            query = {"container": "worker", "tailLines": str(TAIL), "limitBytes": str(TAIL_BYTES)}
             content: bytes = await self._transport.ask("GET", path, query)
         except (Trouble, ApiError):
             return ""
         return content.decode(errors="replace")
 
-    async def _get(self, group: str, kind: str, **query: str) -> list[Any]:
+    async def _get(self, group: str, kind: str, accept: str = "application/json", **query: str) -> list[Any]:
         import json
 
         from wqc.runtime.stores.kubernetes.transport import ApiError
+        from wqc.runtime.stores.kubernetes.watching import PAGE
 
-        try:
-            path = f"{group}/namespaces/{self._namespace}/{kind}"
-            items: list[Any] = json.loads(await self._transport.ask("GET", path, query))["items"]
-        except ApiError as error:
-            raise Trouble(f"{self.where}: {error}") from None
-        return items
+        path = f"{group}/namespaces/{self._namespace}/{kind}"
+        asked = query | {"limit": str(PAGE)}
+        items: list[Any] = []
+        while True:
+            try:
+                page = json.loads(await self._transport.ask("GET", path, asked, accept=accept))
+            except ApiError as error:
+                raise Trouble(f"{self.where}: {error}") from None
+            items += page["items"]
+            following = page["metadata"].get("continue")
+            if not following:
+                return items
+            asked["continue"] = following
 
 
 def cluster(namespace: str | None) -> Cluster:

@@ -24,6 +24,8 @@ EXAMPLE = """wqc status -n media
 
 REFRESH = 2.0
 """Seconds."""
+LINE_SHOWN = 300
+"""Characters of a line of a worker's log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +80,12 @@ async def _look(found: Place, workflow: str) -> Shown:
     for queue in report.status.queues if report else ():
         for failure in queue.failures:
             text = await found.log_tail(workflow, failure.job) or failure.message
-            tails[failure.job] = text.rstrip().splitlines()[-running.TAIL :]
+            tails[failure.job] = [_cut(line) for line in text.rstrip().splitlines()[-running.TAIL :]]
     return Shown(workflow, await found.is_managed(workflow), report, tails)
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= LINE_SHOWN else f"{line[:LINE_SHOWN]}…"
 
 
 def is_wrong(shown: Shown) -> bool:
