@@ -30,7 +30,6 @@ from wqc.runtime.stores.state import Conflict, StateStore
 from wqc.runtime.stores.store import JobStore, Listed, Refused, Unsure
 from wqc.runtime.waiting import until_set
 
-"""Entries of the state: what each queue has seen of new items."""
 GUARD = 0.5
 """Seconds between two looks at whether all queues are read."""
 
