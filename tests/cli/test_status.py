@@ -231,6 +231,30 @@ def test_of_many_items_that_can_not_be_started_one_is_named(shop: Path) -> None:
         assert (found["count"], [each["item"] for each in found["first"]]) == (2, ["a", "b\n\u2603"])
 
 
+def test_who_watches_goes_on_when_the_state_can_be_read_again(shop: Path) -> None:
+    run(shop, "--until-empty")
+    state = shop / ".wqc" / "shop" / "state.json"
+    content = state.read_text()
+    watching = subprocess.Popen(
+        [sys.executable, "-m", "wqc", "status", "--state", ".wqc", "--watch", "--format", "json"],
+        cwd=shop,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert watching.stdout
+    assert watching.stderr
+    assert watching.stdout.readline() == "{\n"
+    state.write_text("{}")
+    assert "state.json is damaged" in watching.stderr.readline()
+    state.write_text(content)
+    while watching.stdout.readline() != "{\n":
+        assert watching.poll() is None
+    watching.send_signal(signal.SIGINT)
+    watching.communicate(timeout=30)
+    assert watching.returncode == 130
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -52,12 +52,18 @@ def run(arguments: Namespace) -> Status:
 async def _run(found: Place, arguments: Namespace) -> Status:
     before: list[str] = []
     while True:
-        shown = await look(found, arguments.workflow)
-        lines = as_json(shown) if arguments.format == "json" else as_text(shown, time.time())
-        if arguments.watch and sys.stdout.isatty():
-            sys.stdout.write("\x1b[H\x1b[J")
-        if lines != before or sys.stdout.isatty():
-            print(*lines, sep="\n", flush=True)
+        stream = sys.stdout
+        try:
+            shown = await look(found, arguments.workflow)
+            lines = as_json(shown) if arguments.format == "json" else as_text(shown, time.time())
+        except Trouble as trouble:
+            if not before:
+                raise
+            stream, lines = sys.stderr, [f"wqc: {trouble}"]  # a server that is away for a while, say
+        if arguments.watch and stream.isatty():
+            stream.write("\x1b[H\x1b[J")
+        if lines != before or stream.isatty():
+            print(*lines, sep="\n", file=stream, flush=True)
         before = lines
         if not arguments.watch:
             return Status.FINDINGS if any(map(is_wrong, shown)) else Status.CLEAN
