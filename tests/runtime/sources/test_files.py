@@ -72,11 +72,21 @@ def test_a_file_that_is_renamed_in_is_complete_at_once(tmp_path: Path) -> None:
 
 
 def test_a_file_from_a_clock_ahead_of_ours(tmp_path: Path) -> None:
+    """Its time says nothing: it is complete once it has stayed as it is for long enough on our clock."""
+    write(tmp_path / "archived")
     write(tmp_path / "soon", age=-3)
     write(tmp_path / "next year", age=-3600 * 24 * 365)
-    assert listing(FilesSource(tmp_path)) == Listing(
-        {"next year": f"0-{(tmp_path / 'next year').stat().st_mtime_ns}"}, settling=True
-    )
+    source = FilesSource(tmp_path, quiet=1.0)
+    for content in ("half", "half and more"):
+        write(tmp_path / "film", content, age=-30)
+        found = listing(source)
+        time.sleep(0.6)
+    assert (list(found.versions), found.settling) == (["archived"], True)
+    found = listing(source)
+    assert (list(found.versions), found.settling) == (["archived", "next year", "soon"], True)
+    time.sleep(0.5)
+    found = listing(source)
+    assert (list(found.versions), found.settling) == (["archived", "film", "next year", "soon"], False)
 
 
 def test_a_changed_file_has_a_new_version(tmp_path: Path) -> None:

@@ -28,6 +28,10 @@ class FilesSource:
         self._quiet = quiet
         self._device: int | None = None
         """The file system that the folder was on when it last had files."""
+        self._ahead: dict[str, tuple[str, float]] = {}
+        """Files that another machine wrote, whose clock is ahead of ours: the version, and since when it has
+        been seen, on the monotonic clock.
+        """
 
     async def list(self) -> Listing:
         return await in_thread(self._list)
@@ -43,6 +47,7 @@ class FilesSource:
         odd: list[str] = []
         settling = False
         now = time.time()
+        ahead: dict[str, tuple[str, float]] = {}
         try:
             device = self._folder.stat().st_dev
             for name, entry in self._walk():
@@ -54,13 +59,17 @@ class FilesSource:
                     if entry.is_symlink() and _is_loop(entry):
                         odd.append(f"{name} is a link to itself")
                     continue
-                # a time in the future comes from another machine's clock
-                if abs(now - facts.st_mtime) < self._quiet:
+                version = _version(facts)
+                age = now - facts.st_mtime
+                if age < 0:
+                    age, ahead[name] = self._seen(name, version)
+                if age < self._quiet:
                     settling = True
                 else:
-                    found.append((name, _version(facts)))
+                    found.append((name, version))
         except OSError as error:
             raise SourceError(f"{self._folder} can't be listed: {error.strerror}") from None
+        self._ahead = ahead
         if not found and not settling and self._device not in (None, device):
             raise SourceError(
                 f"{self._folder} is empty and on another file system than before: is its share mounted?"
@@ -68,6 +77,14 @@ class FilesSource:
         if found:
             self._device = device
         return Listing(dict(sorted(found)), settling, notice=min(odd, default=""))
+
+    def _seen(self, name: str, version: str) -> tuple[float, tuple[str, float]]:
+        """For how long the file has been as it is, whatever its time says; and what to remember of it."""
+        now = time.monotonic()
+        before, since = self._ahead.get(name, ("", now))
+        if before != version:
+            since = now
+        return now - since, (version, since)
 
     def _walk(self) -> Iterator[tuple[str, os.DirEntry[str]]]:
         """The files that the pattern takes."""
