@@ -1,26 +1,20 @@
 """`ack`: a source that holds its items is told once a Job has them, or once they are recorded."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from runtime.test_large_items import Holding
-from support.localrun import QUICK, jobs, queue_files, recorded, until_idle
+from support.localrun import Managed, jobs, managed, queue_files, recorded, until_idle
+from support.sources import Holding
 from wqc.contract.names import item_hash
-from wqc.runtime.graph.graph import Port
 from wqc.runtime.graph.workflow import Ack, Workflow
-from wqc.runtime.manager.manager import Manager
 from wqc.runtime.sources.source import SourceError
-from wqc.runtime.stores.local.state import LocalStateStore
-from wqc.runtime.stores.local.store import LocalStore
 
 
-@asynccontextmanager
-async def running(folder: Path, source: Holding, ack: Ack) -> AsyncIterator[Manager]:
+def running(folder: Path, source: Holding, ack: Ack) -> AbstractAsyncContextManager[Managed]:
     """Two queues that both get each item; workers go on once `go/ITEM` is there, and fail if it says so."""
     workflow = Workflow("acknowledged")
     both = workflow.copier("both", workflow.source("names", ack=ack))
@@ -29,33 +23,15 @@ async def running(folder: Path, source: Holding, ack: Ack) -> AsyncIterator[Mana
     (folder / "go").mkdir(exist_ok=True)
     script = f'f={folder}/go/$(tr -d \'"\' < "$WORK_ITEM_FILE"); until [ -e $f ]; do sleep 0.1; done; . $f'
     files = {"first": queue_files("first", script, retries=0), "second": queue_files("second", "true")}
-    store = LocalStore(folder, files)
-    manager = Manager(workflow, store, LocalStateStore(folder), {Port("names"): source}, QUICK)
-    run = asyncio.create_task(manager.run())
-    try:
-        yield manager
-    finally:
-        run.cancel()
-        await asyncio.gather(run, return_exceptions=True)
-        await store.close()
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
-        while not holds():
-            await asyncio.sleep(0.02)
-
-
-def done(manager: Manager) -> list[int]:
-    return [queue.done for queue in manager.status().queues]
+    return managed(workflow, folder, files, {"names": source})
 
 
 def test_on_start_it_is_told_while_the_work_goes_on(tmp_path: Path) -> None:
     async def scenario() -> None:
         source = Holding({"a": "a"})
         async with running(tmp_path, source, "on_start") as manager:
-            await until(lambda: not source.data)
-            assert done(manager)[0] == 0
+            status = await manager.until(lambda status: not source.data)
+            assert status.queues[0].done == 0
 
     asyncio.run(scenario())
 
@@ -64,12 +40,12 @@ def test_on_done_it_is_told_when_every_queue_has_recorded_it(tmp_path: Path) -> 
     async def scenario() -> None:
         source = Holding({"a": "a", "b": "b"})
         async with running(tmp_path, source, "on_done") as manager:
-            await until(lambda: done(manager) == [0, 2])
+            await manager.until_done(0, 2)
             await asyncio.sleep(1.0)
             assert sorted(source.data) == ["a", "b"]
             (tmp_path / "go" / "a").write_text("exit 0")
-            await until(lambda: sorted(source.data) == ["b"])
-            assert done(manager) == [1, 2]
+            status = await manager.until(lambda status: sorted(source.data) == ["b"])
+            assert [queue.done for queue in status.queues] == [1, 2]
 
     asyncio.run(scenario())
 
@@ -81,13 +57,13 @@ def test_what_a_second_manager_finds_is_not_repeated_and_told(tmp_path: Path, en
     async def scenario() -> None:
         source = Holding({"a": "a"})
         async with running(tmp_path, source, "on_done") as manager:
-            await until(lambda: done(manager) == [0, 1])
+            await manager.until_done(0, 1)
         assert source.data
         (tmp_path / "go" / "a").write_text(end)
         async with running(tmp_path, source, "on_done") as manager:
-            await until(lambda: not source.data)
-            status = manager.status().queues[0]
-            assert (status.done, status.failed) == ((1, 0) if end == "exit 0" else (0, 1))
+            status = await manager.until(lambda status: not source.data)
+            first = status.queues[0]
+            assert (first.done, first.failed) == ((1, 0) if end == "exit 0" else (0, 1))
         # the attempt that was interrupted is lost, and another is the last
         assert sorted(job["attempt"] for job in jobs(tmp_path)) == [1, 1, 2]
 
@@ -151,27 +127,22 @@ def test_sources_whose_long_names_begin_alike_have_a_record_each(tmp_path: Path)
 def test_what_cannot_be_recorded_stays_with_its_source(tmp_path: Path) -> None:
     (tmp_path / "ledger").mkdir()
     in_the_way = tmp_path / "ledger" / DROPPED
-    store = LocalStore(tmp_path, {"work": queue_files("work", "true")})
+    files = {"work": queue_files("work", "true")}
     source = Watched({}, tmp_path)
 
     async def scenario() -> None:
-        state = LocalStateStore(tmp_path)
-        manager = Manager(rejecting(), store, state, {Port("names"): source}, QUICK)
-        run = asyncio.create_task(manager.run())
-        try:
-            await until(lambda: manager.status().idle)
+        async with managed(rejecting(), tmp_path, files, {"names": source}) as manager:
+            await manager.until(lambda status: status.idle)
             in_the_way.touch()
             source.data["rejected"] = 0
-            await until(lambda: any("recorded" in each.problem for each in manager.status().sources))
+            status = await manager.until(
+                lambda status: any("recorded" in each.problem for each in status.sources)
+            )
             assert source.data
-            assert not manager.status().idle
+            assert not status.idle
             in_the_way.unlink()
-            await until(lambda: manager.status().idle)
+            await manager.until(lambda status: status.idle)
             assert (source.data, source.early) == ({}, [])
-        finally:
-            run.cancel()
-            await asyncio.gather(run, return_exceptions=True)
-            await store.close()
 
     asyncio.run(scenario())
 
@@ -184,19 +155,13 @@ def test_a_second_manager_tells_what_the_first_had_recorded(tmp_path: Path) -> N
     async def scenario() -> None:
         folder = tmp_path / "ledger" / DROPPED
         data = {str(number): 0 for number in range(700)}
-        for source in (Deaf(data, tmp_path), Watched(data, tmp_path)):
-            store = LocalStore(tmp_path, {"work": queue_files("work", "true")})
-            state = LocalStateStore(tmp_path)
-            manager = Manager(rejecting(), store, state, {Port("names"): source}, QUICK)
-            run = asyncio.create_task(manager.run())
-            if isinstance(source, Deaf):
-                await until(lambda: folder.exists() and len(recorded(tmp_path, DROPPED)) == 700)
-            else:
-                await until(lambda: not data)
-                # nor is it remembered for longer than the source lists it
-                await until(lambda: not recorded(tmp_path, DROPPED))
-            run.cancel()
-            await asyncio.gather(run, return_exceptions=True)
-            await store.close()
+        files = {"work": queue_files("work", "true")}
+        async with managed(rejecting(), tmp_path, files, {"names": Deaf(data, tmp_path)}) as manager:
+            await manager.until(lambda status: folder.exists() and len(recorded(tmp_path, DROPPED)) == 700)
+        source = Watched(data, tmp_path)
+        async with managed(rejecting(), tmp_path, files, {"names": source}) as manager:
+            await manager.until(lambda status: not source.data)
+            # nor is it remembered for longer than the source lists it
+            await manager.until(lambda status: not recorded(tmp_path, DROPPED))
 
     asyncio.run(scenario())

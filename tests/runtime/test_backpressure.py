@@ -3,13 +3,9 @@
 import asyncio
 from pathlib import Path
 
-from support.localrun import QUICK, jobs, queue_files
-from wqc.runtime.graph.graph import Port
+from support.localrun import jobs, managed, queue_files
 from wqc.runtime.graph.workflow import Workflow
-from wqc.runtime.manager.manager import Manager
-from wqc.runtime.sources.items import ItemsSource
 from wqc.runtime.stores.local.state import LocalStateStore
-from wqc.runtime.stores.local.store import LocalStore
 
 HANDOVER = 3
 
@@ -24,25 +20,14 @@ def test_it_waits_until_its_reader_goes_on(tmp_path: Path) -> None:
         }
         people = LocalStateStore(tmp_path)
         await people.write({"paused.second": ""})
-        store = LocalStore(tmp_path, files)
-        sources = {Port("names"): ItemsSource([f"item {number}" for number in range(8)])}
-        manager = Manager(workflow, store, LocalStateStore(tmp_path), sources, QUICK)
-        running = asyncio.create_task(manager.run())
-        try:
-            async with asyncio.timeout(30):
-                while not (manager.status().queues and manager.status().queues[0].handing == HANDOVER):
-                    await asyncio.sleep(0.02)
+        names = [f"item {number}" for number in range(8)]
+        async with managed(workflow, tmp_path, files, {"names": names}) as manager:
+            await manager.until(lambda status: status.queues and status.queues[0].handing == HANDOVER)
             await asyncio.sleep(1.0)
             assert len(jobs(tmp_path)) == HANDOVER
             assert manager.status().queues[0].blocked == "3 finished items wait for their reader"
             await people.write({"paused.second": None})
-            async with asyncio.timeout(30):
-                while [queue.done for queue in manager.status().queues] != [8, 8]:
-                    await asyncio.sleep(0.02)
-            assert manager.status().queues[0].blocked == ""
-        finally:
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
-            await store.close()
+            status = await manager.until_done(8, 8)
+            assert status.queues[0].blocked == ""
 
     asyncio.run(scenario())

@@ -8,13 +8,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from support.localrun import QUICK, jobs, queue_files
-from wqc.runtime.graph.graph import Port
+from support.localrun import QUICK, jobs, managed, queue_files
 from wqc.runtime.graph.workflow import Workflow
-from wqc.runtime.manager.manager import Manager
-from wqc.runtime.sources.items import ItemsSource
+from wqc.runtime.manager.status import Status
 from wqc.runtime.stores.job import Job
-from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
 from wqc.runtime.stores.store import Change, Changed
 
@@ -41,36 +38,29 @@ class NoShell(LocalStore):
         return replace(job, phase="lost", hindrance=WHY, exit_code=None, reason=f"it never ran: {WHY}")
 
 
-def says_why(manager: Manager) -> bool:
-    return any(WHY in queue.blocked for queue in manager.status().queues)
+def says_why(status: Status) -> bool:
+    return any(WHY in queue.blocked for queue in status.queues)
 
 
-async def until_tried(folder: Path, at_once: int, times: int, then: Callable[[Manager], None]) -> None:
+async def until_tried(folder: Path, at_once: int, times: int, then: Callable[[Status], None]) -> None:
     """Until so many Jobs were made, while status says why; then it is mended, and everything gets done."""
     workflow = Workflow("blocked")
     workflow.queue("work", workflow.source("names"))
     store = NoShell(folder, {"work": queue_files("work", "sleep 0.1", retries=0, at_once=at_once)})
-    sources = {Port("names"): ItemsSource([f"item {number}" for number in range(9)])}
+    names = [f"item {number}" for number in range(9)]
     periods = replace(QUICK, backoff=0.15, backoff_limit=60.0)
-    manager = Manager(workflow, store, LocalStateStore(folder), sources, periods)
-    run = asyncio.create_task(manager.run())
-    try:
-        async with asyncio.timeout(60):
-            while not says_why(manager):
-                await asyncio.sleep(0.01)
-            while len(jobs(folder)) < times:
-                assert says_why(manager)
-                await asyncio.sleep(0.01)
-        then(manager)
+
+    def tried(status: Status) -> bool:
+        made = len(jobs(folder))
+        assert made >= times or says_why(status)
+        return made >= times
+
+    async with managed(workflow, folder, store, {"names": names}, periods) as manager:
+        await manager.until(says_why, 60)
+        then(await manager.until(tried, 60))
         store.ill = False
-        async with asyncio.timeout(60):
-            while manager.status().queues[0].done < 9:
-                await asyncio.sleep(0.02)
-        assert manager.status().queues[0].blocked == ""
-    finally:
-        run.cancel()
-        await asyncio.gather(run, return_exceptions=True)
-        await store.close()
+        status = await manager.until_done(9, seconds=60)
+        assert status.queues[0].blocked == ""
     assert {job["failures"] for job in jobs(folder)} == {0}
 
 
@@ -82,7 +72,7 @@ def pauses_between(folder: Path) -> list[float]:
 
 
 def test_one_finds_out_with_growing_pauses(tmp_path: Path) -> None:
-    def then(manager: Manager) -> None:
+    def then(status: Status) -> None:
         assert len({job["name"] for job in jobs(tmp_path)}) == 1
         pauses = pauses_between(tmp_path)
         assert all(pause >= 0.15 * 2**number for number, pause in enumerate(pauses)), pauses
@@ -93,9 +83,9 @@ def test_one_finds_out_with_growing_pauses(tmp_path: Path) -> None:
 def test_what_is_in_the_way_of_one_is_in_the_way_of_all(tmp_path: Path) -> None:
     """Those that were started together before it was known are tried again, and no others."""
 
-    def then(manager: Manager) -> None:
+    def then(status: Status) -> None:
         assert len({job["name"] for job in jobs(tmp_path)}) <= 3
-        assert manager.status().queues[0].running <= 1
+        assert status.queues[0].running <= 1
         first, second, *others = pauses_between(tmp_path)[2:]
         assert first >= 0.15
         assert min(second, *others) >= 0.3

@@ -8,16 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from support.localrun import QUICK, queue_files
+from support.localrun import QUICK, managed, queue_files
 from wqc.contract.names import item_hash
 from wqc.runtime.graph.graph import Port
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.forgetting import AT_ONCE, Forgetting
-from wqc.runtime.manager.manager import Manager
 from wqc.runtime.queue.hashes import Hashes
 from wqc.runtime.sources.source import Listing
-from wqc.runtime.stores.local.state import LocalStateStore
-from wqc.runtime.stores.local.store import LocalStore
 
 DAY = 86400.0
 NAMES = Port("names")
@@ -193,29 +190,15 @@ def test_a_manager_forgets_and_works_again_on_what_comes_back(tmp_path: Path) ->
         out = tmp_path / "out"
         files = {"work": queue_files("work", f"echo x >> {out}", keep=0)}
         source = Changing()
-        store = LocalStore(tmp_path, files)
         periods = replace(QUICK, forget=0.5)
-        manager = Manager(workflow, store, LocalStateStore(tmp_path), {NAMES: source}, periods)
-        run = asyncio.create_task(manager.run())
-
-        async def until_done(count: int) -> None:
-            async with asyncio.timeout(30):
-                while not (manager.status().queues and manager.status().queues[0].done == count):
-                    assert not run.done()
-                    await asyncio.sleep(0.05)
-
-        try:
-            await until_done(21)
+        async with managed(workflow, tmp_path, files, {"names": source}, periods) as manager:
+            await manager.until_done(21)
             await asyncio.sleep(2)
             assert manager.status().queues[0].done == 21
             source.names.remove("z")
-            await until_done(20)
+            await manager.until_done(20)
             source.names.append("z")
-            await until_done(21)
+            await manager.until_done(21)
             assert out.read_text().count("x") == 22
-        finally:
-            run.cancel()
-            await asyncio.gather(run, return_exceptions=True)
-            await store.close()
 
     asyncio.run(scenario())

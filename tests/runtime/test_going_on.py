@@ -9,48 +9,28 @@ from pathlib import Path
 
 import pytest
 
-from runtime.test_large_items import Holding
-from support.localrun import QUICK, queue_files
+from support.localrun import QUICK, Managed, managed, queue_files
+from support.sources import Shared
 from wqc.contract.names import item_hash
-from wqc.runtime.graph.graph import Port
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.lanes.arrivals import STEP, Arrivals
 from wqc.runtime.manager import absences
 from wqc.runtime.manager.absences import Absences
 from wqc.runtime.manager.forgetting import Absent
-from wqc.runtime.manager.manager import Manager
 from wqc.runtime.queue.hashes import Hashes
-from wqc.runtime.sources.source import Listing
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
 
 
-class Shared(Holding):
-    """A folder: what is done stays."""
-
-    async def list(self) -> Listing:
-        return Listing(dict.fromkeys(self.data, ""))
-
-
 @asynccontextmanager
-async def running(folder: Path, source: Holding, forget: float = 1e6) -> AsyncIterator[Manager]:
+async def running(folder: Path, source: Shared, forget: float = 1e6) -> AsyncIterator[Managed]:
     workflow = Workflow("again")
     workflow.queue("work", workflow.source("names"))
-    store = LocalStore(folder, {"work": queue_files("work", "true", keep=0)})
+    files = {"work": queue_files("work", "true", keep=0)}
     periods = replace(QUICK, forget=forget)
-    manager = Manager(workflow, store, LocalStateStore(folder), {Port("names"): source}, periods)
-    run = asyncio.create_task(manager.run())
-    try:
-        async with asyncio.timeout(30):
-            while not manager.status().idle:
-                if run.done():
-                    run.result()
-                await asyncio.sleep(0.02)
+    async with managed(workflow, folder, files, {"names": source}, periods) as manager:
+        await manager.until(lambda status: status.idle)
         yield manager
-    finally:
-        run.cancel()
-        await asyncio.gather(run, return_exceptions=True)
-        await store.close()
 
 
 def test_arrivals_are_counted_on_from_where_they_were() -> None:
@@ -70,10 +50,8 @@ def test_the_next_manager_knows_how_often_items_arrive(tmp_path: Path) -> None:
         source = Shared({"backlog": 0})
         async with running(tmp_path, source) as manager:
             source.data |= {f"new {number}": number for number in range(10)}
-            async with asyncio.timeout(30):
-                while manager.status().queues[0].done < 11:
-                    await asyncio.sleep(0.02)
-            interval = manager.status().queues[0].arrival_interval
+            status = await manager.until_done(11)
+            interval = status.queues[0].arrival_interval
             assert interval is not None
         async with running(tmp_path, source) as manager:
             after = manager.status().queues[0].arrival_interval
@@ -86,7 +64,7 @@ def test_the_next_manager_knows_how_often_items_arrive(tmp_path: Path) -> None:
 ALL = {f"item {number}": number for number in range(20)}
 
 
-def forgotten(manager: Manager) -> bool:
+def forgotten(manager: Managed) -> bool:
     return manager.status().queues[0].done == len(ALL)
 
 

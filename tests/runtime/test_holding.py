@@ -3,51 +3,21 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.localrun import QUICK, queue_files
-from wqc.runtime.graph.graph import Port
+from support.localrun import Managed, ask, managed, queue_files
+from support.sources import Holding, Shared
 from wqc.runtime.graph.workflow import Workflow
-from wqc.runtime.manager.manager import Manager
-from wqc.runtime.manager.requests import Action, Request, new_request, requests
 from wqc.runtime.manager.status import Status
 from wqc.runtime.queue import holder
-from wqc.runtime.sources.source import Listing, NoSuchItem
-from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
 
 LARGE = "item.data.size > 1"
 MENDED = "has(item.data.width) || item.data.size > 1"
-
-
-class Holding:
-    """A source that keeps its items until it is told that others have them."""
-
-    def __init__(self, data: Mapping[str, Any], failed: Mapping[str, str] | None = None) -> None:
-        self.data = dict(data)
-        self.failed = dict(failed or {})
-        self.told: list[str] = []
-
-    async def list(self) -> Listing:
-        failed = {name: why for name, why in self.failed.items() if name in self.data}
-        return Listing(dict.fromkeys(self.data, ""), wants_done=True, failed=failed)
-
-    async def get(self, name: str) -> str:
-        if name not in self.data:
-            raise NoSuchItem(name)
-        return json.dumps(self.data[name])
-
-    async def done(self, name: str) -> None:
-        self.told.append(name)
-        self.data.pop(name, None)
-
-    async def close(self) -> None:
-        pass
 
 
 def workflow(where: str) -> Workflow:
@@ -56,37 +26,12 @@ def workflow(where: str) -> Workflow:
     return made
 
 
-@asynccontextmanager
-async def running(folder: Path, source: Any, made: Workflow) -> AsyncIterator[Manager]:
+def running(folder: Path, source: Holding, made: Workflow) -> AbstractAsyncContextManager[Managed]:
     out = folder / "out"
     out.mkdir(exist_ok=True)
     script = f'cat "$WORK_ITEM_FILE" > "$(mktemp {out}/XXXXXX)"'
     files = {name: queue_files(name, script) for name in made.queues}
-    store = LocalStore(folder, files)
-    manager = Manager(made, store, LocalStateStore(folder), {Port("names"): source}, QUICK)
-    run = asyncio.create_task(manager.run())
-    try:
-        yield manager
-    finally:
-        run.cancel()
-        await asyncio.gather(run, return_exceptions=True)
-        await store.close()
-
-
-async def until(manager: Manager, folder: Path, holds: Callable[[Status], bool]) -> Status:
-    """Nothing is left to do, no request is open, and it holds."""
-    async with asyncio.timeout(30):
-        while True:
-            status = manager.status()
-            asked = requests((await LocalStateStore(folder).read()).entries).values()
-            if status.idle and all(each and each.done for each in asked) and holds(status):
-                return status
-            await asyncio.sleep(0.02)
-
-
-async def ask(folder: Path, action: Action, items: tuple[str, ...] | None = None) -> None:
-    key, text = new_request(Request("large", action, items))
-    await LocalStateStore(folder).write({key: text})
+    return managed(made, folder, files, {"names": source})
 
 
 def worked_on(folder: Path) -> Counter[str]:
@@ -111,7 +56,7 @@ def test_a_job_that_never_runs_holds_it_and_the_source_may_let_go(tmp_path: Path
     async def scenario() -> None:
         source = Holding(NAMES)
         async with running(tmp_path, source, workflow(LARGE)) as manager:
-            status = await until(manager, tmp_path, lambda each: not source.data)
+            status = await manager.settled(lambda each: not source.data)
             assert held(status).keys() == {"bad"}
             assert "size" in held(status)["bad"]
             assert sorted(source.told) == ["bad", "good", "small"]
@@ -120,7 +65,7 @@ def test_a_job_that_never_runs_holds_it_and_the_source_may_let_go(tmp_path: Path
         assert job["spec"]["template"]["metadata"]["annotations"]["wqc/item"] == '{"width": 3}'
         # the next manager finds it
         async with running(tmp_path, Holding({}), workflow(LARGE)) as manager:
-            assert held(await until(manager, tmp_path, lambda each: True)) == held(status)
+            assert held(await manager.settled()) == held(status)
         assert worked_on(tmp_path) == Counter(['{"size": 2}'])
 
     asyncio.run(scenario())
@@ -129,18 +74,18 @@ def test_a_job_that_never_runs_holds_it_and_the_source_may_let_go(tmp_path: Path
 def test_what_a_node_held_that_is_gone_is_told_until_it_is_discarded(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with running(tmp_path, Holding(NAMES), workflow(LARGE)) as manager:
-            await until(manager, tmp_path, lambda each: bool(held(each)))
+            await manager.settled(lambda each: bool(held(each)))
         without = Workflow("conditions")
         without.queue("work", without.source("names"))
         async with running(tmp_path, Holding({}), without) as manager:
-            status = await until(manager, tmp_path, lambda each: bool(each.nodes))
+            status = await manager.settled(lambda each: bool(each.nodes))
             assert held(status).keys() == {"bad"}
             gone = "it isn't in the workflow any more; discard lets go of what it holds"
             assert [node.blocked for node in status.nodes if node.failed] == [gone]
-            await ask(tmp_path, "retry")
-            assert held(await until(manager, tmp_path, lambda each: True)) == {"bad": gone}
-            await ask(tmp_path, "discard")
-            status = await until(manager, tmp_path, lambda each: not held(each))
+            await ask(tmp_path, "large", "retry")
+            assert held(await manager.settled()) == {"bad": gone}
+            await ask(tmp_path, "large", "discard")
+            status = await manager.settled(lambda each: not held(each))
             assert not any(node.blocked for node in status.nodes)
         # it is done, and goes away like every other
         (job,) = (tmp_path / "jobs").glob("*held*")
@@ -152,16 +97,16 @@ def test_what_a_node_held_that_is_gone_is_told_until_it_is_discarded(tmp_path: P
 def test_what_a_node_held_goes_to_a_reader_that_its_failed_has_now(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with running(tmp_path, Holding({"bad": {}}), workflow(LARGE)) as manager:
-            await until(manager, tmp_path, lambda each: bool(held(each)))
+            await manager.settled(lambda each: bool(held(each)))
         read = Workflow("conditions")
         large = read.filter("large", read.source("names"), where=LARGE)
         read.queue("work", large)
         read.queue("lost", large.failed)
         async with running(tmp_path, Holding({}), read) as manager:
-            status = await until(manager, tmp_path, lambda each: bool(each.nodes))
+            status = await manager.settled(lambda each: bool(each.nodes))
             assert "retry hands on" in next(node.blocked for node in status.nodes if node.failed)
-            await ask(tmp_path, "retry")
-            await until(manager, tmp_path, lambda each: not held(each) and each.queues[1].done == 1)
+            await ask(tmp_path, "large", "retry")
+            await manager.settled(lambda each: not held(each) and each.queues[1].done == 1)
         (told,) = worked_on(tmp_path)
         assert json.loads(told)["item"] == {"name": "bad", "version": "", "data": {}}
 
@@ -172,14 +117,14 @@ def test_a_retry_passes_it_through_the_mended_node(tmp_path: Path) -> None:
     async def scenario() -> None:
         source = Holding(NAMES)
         async with running(tmp_path, source, workflow(LARGE)) as manager:
-            await until(manager, tmp_path, lambda each: not source.data)
-            await ask(tmp_path, "retry")  # it fails as before
-            status = await until(manager, tmp_path, lambda each: True)
+            await manager.settled(lambda each: not source.data)
+            await ask(tmp_path, "large", "retry")  # it fails as before
+            status = await manager.settled()
             assert held(status).keys() == {"bad"}
         async with running(tmp_path, Holding({}), workflow(MENDED)) as manager:
-            assert held(await until(manager, tmp_path, lambda each: True)).keys() == {"bad"}
-            await ask(tmp_path, "retry", ("bad",))
-            status = await until(manager, tmp_path, lambda each: each.queues[0].done == 2)
+            assert held(await manager.settled()).keys() == {"bad"}
+            await ask(tmp_path, "large", "retry", ("bad",))
+            status = await manager.settled(lambda each: each.queues[0].done == 2)
             assert held(status) == {}
         assert worked_on(tmp_path) == Counter(['{"size": 2}', '{"width": 3}'])
 
@@ -188,17 +133,13 @@ def test_a_retry_passes_it_through_the_mended_node(tmp_path: Path) -> None:
 
 def test_what_a_listing_goes_on_to_show_is_delivered_once(tmp_path: Path) -> None:
     async def scenario() -> None:
-        class Listed(Holding):
-            async def list(self) -> Listing:
-                return Listing(dict.fromkeys(self.data, ""))
-
-        source = Listed(NAMES)
+        source = Shared(NAMES)
         async with running(tmp_path, source, workflow(LARGE)) as manager:
-            await until(manager, tmp_path, lambda each: held(each).keys() == {"bad"})
+            await manager.settled(lambda each: held(each).keys() == {"bad"})
         async with running(tmp_path, source, workflow(MENDED)) as manager:
-            await until(manager, tmp_path, lambda each: each.queues[0].done == 2)
-            await ask(tmp_path, "retry")
-            await until(manager, tmp_path, lambda each: held(each) == {})
+            await manager.settled(lambda each: each.queues[0].done == 2)
+            await ask(tmp_path, "large", "retry")
+            await manager.settled(lambda each: held(each) == {})
         assert worked_on(tmp_path) == Counter(['{"size": 2}', '{"width": 3}'])
 
     asyncio.run(scenario())
@@ -208,12 +149,12 @@ def test_what_is_discarded_is_never_held_again(tmp_path: Path) -> None:
     async def scenario() -> None:
         source = Holding({"bad": 1, "worse": 2})
         async with running(tmp_path, source, workflow(LARGE)) as manager:
-            await until(manager, tmp_path, lambda each: held(each).keys() == {"bad", "worse"})
-            await ask(tmp_path, "discard", ("bad",))
-            await until(manager, tmp_path, lambda each: held(each).keys() == {"worse"})
+            await manager.settled(lambda each: held(each).keys() == {"bad", "worse"})
+            await ask(tmp_path, "large", "discard", ("bad",))
+            await manager.settled(lambda each: held(each).keys() == {"worse"})
         source.data["bad"] = 1
         async with running(tmp_path, source, workflow(LARGE)) as manager:
-            await until(manager, tmp_path, lambda each: not source.data)
+            await manager.settled(lambda each: not source.data)
             assert held(manager.status()).keys() == {"worse"}
         assert worked_on(tmp_path) == Counter()
 
@@ -226,7 +167,7 @@ def test_what_fails_after_a_queue_lets_its_job_go(tmp_path: Path) -> None:
         first = made.queue("first", made.source("names"))
         made.queue("second", made.filter("large", first, where=LARGE))
         async with running(tmp_path, Holding(NAMES), made) as manager:
-            status = await until(manager, tmp_path, lambda each: each.queues[0].done == 3)
+            status = await manager.settled(lambda each: each.queues[0].done == 3)
             assert held(status).keys() == {"bad"}
             assert [(queue.done, queue.handing) for queue in status.queues] == [(3, 0), (1, 0)]
 
@@ -239,16 +180,15 @@ def test_what_failed_in_a_source_is_held_until_somebody_reads_it(tmp_path: Path)
         made = Workflow("conditions")
         made.queue("work", made.source("names"))
         async with running(tmp_path, source, made) as manager:
-            status = await until(manager, tmp_path, lambda each: not source.data)
+            status = await manager.settled(lambda each: not source.data)
             (node,) = status.nodes
             assert [(node.node, each.item, each.reason) for each in node.failures] == [
                 ("names", "odd", "not JSON")
             ]
         assert worked_on(tmp_path) == Counter(["1"])
-        key, text = new_request(Request("names", "retry"))
-        await LocalStateStore(tmp_path).write({key: text})
+        await ask(tmp_path, "names", "retry")
         async with running(tmp_path, source, made) as manager:
-            assert (await until(manager, tmp_path, lambda each: True)).nodes[0].failed == 1
+            assert (await manager.settled()).nodes[0].failed == 1
 
     asyncio.run(scenario())
 
@@ -261,7 +201,7 @@ def test_what_fails_after_a_source_s_failed_stream_is_held_too(tmp_path: Path) -
         made.queue("work", names)
         made.queue("mend", made.filter("large", names.failed, where=LARGE))
         async with running(tmp_path, source, made) as manager:
-            status = await until(manager, tmp_path, lambda each: not source.data)
+            status = await manager.settled(lambda each: not source.data)
             assert held(status).keys() == {"odd"}
 
     asyncio.run(scenario())
@@ -273,17 +213,15 @@ def test_a_full_holder_pauses_the_source(tmp_path: Path, monkeypatch: pytest.Mon
     async def scenario() -> None:
         source = Holding({"a": 0, "b": 0, "c": 0})
         async with running(tmp_path, source, workflow(LARGE)) as manager:
-            async with asyncio.timeout(30):
-                while len(source.told) < 2:
-                    await asyncio.sleep(0.02)
+            await manager.until(lambda status: len(source.told) >= 2)
             source.data["good"] = {"size": 2}
             await asyncio.sleep(1.0)
             status = manager.status()
             assert status.sources[0].problem == "large holds 2 failed items"
             assert status.queues[0].waiting == 1
             assert sorted(source.data) == ["c", "good"]
-            await ask(tmp_path, "discard", tuple(source.told))
-            status = await until(manager, tmp_path, lambda each: not source.data)
+            await ask(tmp_path, "large", "discard", tuple(source.told))
+            status = await manager.settled(lambda each: not source.data)
             assert held(status).keys() == {"c"}
         assert worked_on(tmp_path) == Counter(['{"size": 2}'])
 
@@ -333,17 +271,15 @@ def test_a_crash_at_any_write_loses_and_repeats_nothing(tmp_path: Path, write: i
     async def scenario() -> None:
         source = Holding({"bad": {"width": 3}})
         async with running(tmp_path, source, workflow(LARGE)) as manager:
-            await until(manager, tmp_path, lambda each: not source.data)
-        await ask(tmp_path, "retry")
+            await manager.settled(lambda each: not source.data)
+        await ask(tmp_path, "large", "retry")
         made = workflow(MENDED)
         store = CrashingStore(tmp_path, made, write, after)
-        manager = Manager(made, store, LocalStateStore(tmp_path), {Port("names"): Holding({})}, QUICK)
         with pytest.raises(ExceptionGroup):
-            async with asyncio.timeout(30):
-                await manager.run()
-        await store.close()
+            async with managed(made, tmp_path, store, {"names": Holding({})}) as manager:
+                await manager.until(lambda status: False)
         async with running(tmp_path, Holding({}), made) as manager:
-            status = await until(manager, tmp_path, lambda each: each.queues[0].done == 1)
+            status = await manager.settled(lambda each: each.queues[0].done == 1)
             assert held(status) == {}
         jobs = [json.loads(path.read_text())["job"] for path in (tmp_path / "jobs").glob("*/job.json")]
         names = Counter(job["metadata"]["labels"]["wqc/queue"] for job in jobs)

@@ -4,11 +4,11 @@ import asyncio
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from support.localrun import jobs, queue_files, until_idle
+from support.sources import Holding, Shared
 from wqc.runtime.graph.workflow import Workflow
-from wqc.runtime.sources.source import Listing, NoSuchItem, SourceError
+from wqc.runtime.sources.source import Listing, SourceError
 
 
 def collect(out: Path) -> str:
@@ -160,37 +160,24 @@ def test_all_patterns_in_one_workflow(tmp_path: Path) -> None:
     assert [queue.done for queue in status.queues] == [9, sum(expected.values())]
 
 
-class Changing:
-    """A source whose listing is set by the test."""
-
-    def __init__(self) -> None:
-        self.data: dict[str, Any] = {}
-        self.broken = False
+class Breaking(Shared):
+    broken = False
 
     async def list(self) -> Listing:
         if self.broken:
             raise SourceError("down")
-        return Listing(dict.fromkeys(self.data, ""))
-
-    async def get(self, name: str) -> str:
-        if name not in self.data:
-            raise NoSuchItem(name)
-        return json.dumps(self.data[name])
-
-    async def close(self) -> None:
-        pass
+        return await super().list()
 
 
 def test_an_item_that_is_listed_but_not_there_holds_up_no_other(tmp_path: Path) -> None:
-    class Ghostly(Changing):
+    class Ghostly(Shared):
         async def list(self) -> Listing:
             return Listing({"ghost": "", "real": ""} if "real" in self.data else {})
 
     async def run() -> None:
         workflow = Workflow("ghosts")
         workflow.queue("work", workflow.source("names"))
-        source = Ghostly()
-        source.data["real"] = 1
+        source = Ghostly({"real": 1})
         files = {"work": queue_files("work", "true", at_once=1)}
 
         async def vanish() -> None:
@@ -208,9 +195,8 @@ def test_an_item_that_is_listed_but_not_there_holds_up_no_other(tmp_path: Path) 
 def test_nothing_is_started_while_the_source_can_not_be_listed(tmp_path: Path) -> None:
     workflow = Workflow("closed")
     workflow.queue("work", workflow.source("names"))
-    source = Changing()
+    source = Breaking({"x": 1})
     source.broken = True
-    source.data["x"] = 1
 
     async def run() -> None:
         try:
@@ -235,8 +221,7 @@ def test_items_wait_while_their_source_fails_and_go_on_when_it_is_well(tmp_path:
     async def run() -> None:
         workflow = Workflow("pausing")
         workflow.queue("work", workflow.source("names"))
-        source = Changing()
-        source.data = {"a": 1, "b": 2}
+        source = Breaking({"a": 1, "b": 2})
         out = tmp_path / "out"
         out.mkdir()
         files = {"work": queue_files("work", f"{collect(out)}; sleep 1", at_once=1)}
@@ -258,14 +243,8 @@ def test_items_wait_while_their_source_fails_and_go_on_when_it_is_well(tmp_path:
 
 
 def test_a_source_that_holds_items_is_told_when_others_have_them(tmp_path: Path) -> None:
-    class Holding(Changing):
-        def __init__(self) -> None:
-            super().__init__()
-            self.told: list[str] = []
-            self.refuses = 2
-
-        async def list(self) -> Listing:
-            return Listing(dict.fromkeys(self.data, ""), wants_done=True)
+    class Reluctant(Holding):
+        refuses = 2
 
         async def done(self, name: str) -> None:
             if self.refuses:
@@ -273,11 +252,9 @@ def test_a_source_that_holds_items_is_told_when_others_have_them(tmp_path: Path)
                 raise SourceError("not now")
             # custody passes only to what is on the disk already
             assert name == "rejected" or name in {job["name"] for job in jobs(tmp_path / "s")}
-            self.told.append(name)
-            del self.data[name]
+            await super().done(name)
 
-    source = Holding()
-    source.data = {"a": {"n": 1}, "b": {"n": 2}, "rejected": {"n": -1}}
+    source = Reluctant({"a": {"n": 1}, "b": {"n": 2}, "rejected": {"n": -1}})
 
     async def run() -> None:
         workflow = Workflow("holding")
@@ -291,7 +268,7 @@ def test_a_source_that_holds_items_is_told_when_others_have_them(tmp_path: Path)
 
 
 def test_an_item_whose_data_is_no_json_holds_up_no_other(tmp_path: Path) -> None:
-    class Broken(Changing):
+    class Broken(Shared):
         async def get(self, name: str) -> str:
             return "<html>" if name == "bad" and self.data["bad"] is None else await super().get(name)
 
@@ -299,8 +276,7 @@ def test_an_item_whose_data_is_no_json_holds_up_no_other(tmp_path: Path) -> None
         workflow = Workflow("unreadable")
         names = workflow.source("names")
         workflow.queue("work", workflow.filter("positive", names, where="item.data.n > 0"))
-        source = Broken()
-        source.data = {"bad": None, "good": {"n": 1}}
+        source = Broken({"bad": None, "good": {"n": 1}})
         out = tmp_path / "out"
         out.mkdir()
 

@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 
-from runtime.test_large_items import Holding
-from support.localrun import QUICK, queue_files
-from wqc.runtime.graph.graph import Port
+from support.localrun import managed, queue_files
+from support.sources import Holding
 from wqc.runtime.graph.workflow import Ack, Workflow
-from wqc.runtime.manager.manager import Manager
+from wqc.runtime.manager.status import Status
 from wqc.runtime.stores.job import Job
-from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
 from wqc.runtime.stores.store import Kind, QueueFiles, Refused, Segment
 
@@ -68,17 +66,11 @@ def run(folder: Path, workflow: Workflow, files: dict[str, QueueFiles], ends: in
     source = Told(dict.fromkeys(NAMES, 1), written)
 
     async def scenario() -> None:
-        store = Noting(folder, files, written)
-        manager = Manager(workflow, store, LocalStateStore(folder), {Port("names"): source}, QUICK)
-        running = asyncio.create_task(manager.run())
-        try:
-            async with asyncio.timeout(30):
-                while source.data or sum(what == "finished" for what, _ in written) < ends:
-                    await asyncio.sleep(0.02)
-        finally:
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
-            await store.close()
+        def holds(status: Status) -> bool:
+            return not source.data and sum(what == "finished" for what, _ in written) >= ends
+
+        async with managed(workflow, folder, Noting(folder, files, written), {"names": source}) as manager:
+            await manager.until(holds)
 
     asyncio.run(scenario())
     return written
@@ -122,18 +114,10 @@ def test_no_source_is_told_while_no_job_can_be_made(tmp_path: Path, where: str) 
     async def scenario() -> None:
         source = Holding(dict.fromkeys(NAMES, 1))
         store = Full(tmp_path, {"work": queue_files("work", "true")})
-        manager = Manager(workflow, store, LocalStateStore(tmp_path), {Port("names"): source}, QUICK)
-        running = asyncio.create_task(manager.run())
-        try:
+        async with managed(workflow, tmp_path, store, {"names": source}) as manager:
             await asyncio.sleep(1.5)  # many rounds
             assert sorted(source.data) == sorted(NAMES)
             store.full = False
-            async with asyncio.timeout(30):
-                while source.data:
-                    await asyncio.sleep(0.02)
-        finally:
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
-            await store.close()
+            await manager.until(lambda status: not source.data)
 
     asyncio.run(scenario())

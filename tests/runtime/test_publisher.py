@@ -2,23 +2,17 @@
 
 import asyncio
 import json
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from support.kafka import Kafka, kafka_server
-from support.localrun import QUICK, queue_files, recorded
+from support.localrun import QUICK, managed, queue_files, recorded
 from wqc.contract.settings import CarrierSettings
 from wqc.runtime.carriers.opening import open_carrier
-from wqc.runtime.graph.graph import Port
 from wqc.runtime.graph.workflow import Workflow
-from wqc.runtime.manager.manager import Manager
 from wqc.runtime.manager.status import Status
-from wqc.runtime.sources.items import ItemsSource
-from wqc.runtime.stores.local.state import LocalStateStore
-from wqc.runtime.stores.local.store import LocalStore
 
 NUMBERS = {f"n{number}": number for number in range(30)}
 
@@ -44,23 +38,19 @@ async def run(
     watch: Callable[[Status], None] = lambda status: None,
 ) -> Status:
     files = {"work": queue_files("work", "true")} if workflow.queues else {}
-    store = LocalStore(state, files)
-    sources = {Port("numbers"): ItemsSource(dict(items))}
     carrier = open_carrier(CarrierSettings("out", "kafka", dict(options)), QUICK)
-    manager = Manager(workflow, store, LocalStateStore(state), sources, QUICK, {"out": carrier})
-    task = asyncio.create_task(manager.run())
-    end = time.monotonic() + 90
+
+    def holds(status: Status) -> bool:
+        found = until(status)
+        if not found:
+            watch(status)
+        return found
+
+    sources = {"numbers": dict(items)}
     try:
-        while not until(manager.status()):
-            watch(manager.status())
-            assert not task.done(), task.result()
-            assert time.monotonic() < end, manager.status()
-            await asyncio.sleep(0.02)
-        return manager.status()
+        async with managed(workflow, state, files, sources, carriers={"out": carrier}) as manager:
+            return await manager.until(holds, 90)
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        await store.close()
         await carrier.close()
 
 

@@ -4,14 +4,10 @@ import asyncio
 from collections import Counter
 from pathlib import Path
 
-from runtime.test_going_on import Shared
-from support.localrun import QUICK, queue_files
-from wqc.runtime.graph.graph import Port
+from support.localrun import managed, queue_files
+from support.sources import Shared
 from wqc.runtime.graph.workflow import Workflow
-from wqc.runtime.manager.manager import Manager
 from wqc.runtime.sources.source import Listing
-from wqc.runtime.stores.local.state import LocalStateStore
-from wqc.runtime.stores.local.store import LocalStore
 
 COUNT = 500
 
@@ -40,25 +36,17 @@ def test_each_version_of_an_item_is_read_once(tmp_path: Path) -> None:
         kept = workflow.filter("kept", workflow.source("names"), where="item.data < 0")
         workflow.queue("work", kept)
         source = Counting()
-        store = LocalStore(tmp_path, {"work": queue_files("work", "true")})
-        manager = Manager(workflow, store, LocalStateStore(tmp_path), {Port("names"): source}, QUICK)
-        run = asyncio.create_task(manager.run())
+        files = {"work": queue_files("work", "true")}
+        async with managed(workflow, tmp_path, files, {"names": source}) as manager:
 
-        async def more_rounds() -> None:
-            until = source.rounds + 5
-            async with asyncio.timeout(60):
-                while source.rounds < until or not manager.status().idle:
-                    await asyncio.sleep(0.02)
+            async def more_rounds() -> None:
+                wanted = source.rounds + 5
+                await manager.until(lambda status: source.rounds >= wanted and status.idle, 60)
 
-        try:
             await more_rounds()
             assert source.asked == Counter(list(source.data))
             source.version = "2"
             await more_rounds()
             assert source.asked == Counter(list(source.data)) + Counter(["item 7"])
-        finally:
-            run.cancel()
-            await asyncio.gather(run, return_exceptions=True)
-            await store.close()
 
     asyncio.run(scenario())

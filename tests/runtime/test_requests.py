@@ -1,20 +1,16 @@
 """Pause, retry and discard: what people ask is done once, wherever the manager crashes meanwhile."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
 
-from support.localrun import QUICK, jobs, queue_files
-from wqc.runtime.graph.graph import Port
+from support.localrun import Managed, ask, jobs, managed, queue_files
 from wqc.runtime.graph.workflow import Workflow
-from wqc.runtime.manager.manager import Manager
-from wqc.runtime.manager.requests import KEPT, Action, Request, new_request, requests
-from wqc.runtime.sources.items import ItemsSource
+from wqc.runtime.manager.requests import KEPT, Action, Request, requests
 from wqc.runtime.stores.local.state import LocalStateStore
-from wqc.runtime.stores.local.store import LocalStore
 from wqc.runtime.stores.state import State
 
 FAILS = "test ! -e {broken}; echo $(cat $WORK_ITEM_FILE) >> {out}"
@@ -41,49 +37,23 @@ class Crashing(LocalStateStore):
         raise Crash
 
 
-@asynccontextmanager
-async def running(
+def running(
     folder: Path, state: LocalStateStore | None = None, items: Sequence[str] = ("a", "b", "c")
-) -> AsyncIterator[Manager]:
+) -> AbstractAsyncContextManager[Managed]:
     """A queue that fails while `broken` is there, and notes each item that gets through."""
     workflow = Workflow("asked")
     workflow.queue("work", workflow.source("names"))
     script = FAILS.format(broken=folder / "broken", out=folder / "out")
     files = {"work": queue_files("work", script, retries=1)}
-    store = LocalStore(folder, files)
-    sources = {Port("names"): ItemsSource(list(items))}
-    manager = Manager(workflow, store, state or LocalStateStore(folder), sources, QUICK)
-    run = asyncio.create_task(manager.run())
-    try:
-        yield manager
-    finally:
-        run.cancel()
-        await asyncio.gather(run, return_exceptions=True)
-        await store.close()
+    return managed(workflow, folder, files, {"names": list(items)}, state=state)
 
 
-async def settled(manager: Manager, folder: Path, failed: int) -> None:
-    async with asyncio.timeout(30):
-        while True:
-            status = manager.status()
-            asked = requests((await LocalStateStore(folder).read()).entries).values()
-            if (
-                status.idle
-                and status.queues[0].failed == failed
-                and all(each and each.done for each in asked)
-            ):
-                return
-            await asyncio.sleep(0.02)
+async def settled(manager: Managed, failed: int) -> None:
+    await manager.settled(lambda status: status.queues[0].failed == failed)
 
 
 def started(folder: Path) -> list[tuple[str, int, int]]:
     return sorted((job["name"], job["round"], job["attempt"]) for job in jobs(folder))
-
-
-async def ask(folder: Path, action: Action, items: tuple[str, ...] | None) -> str:
-    key, text = new_request(Request("work", action, items))
-    await LocalStateStore(folder).write({key: text})
-    return key
 
 
 async def answer(folder: Path, key: str) -> Request:
@@ -99,16 +69,16 @@ def test_failed_items_are_tried_again_in_a_new_round(tmp_path: Path) -> None:
     async def scenario() -> None:
         (tmp_path / "broken").touch()
         async with running(tmp_path) as manager:
-            await settled(manager, tmp_path, failed=3)
+            await settled(manager, failed=3)
             assert started(tmp_path) == FIRST_ROUND
-            key = await ask(tmp_path, "retry", ("b", "nobody"))
-            await settled(manager, tmp_path, failed=3)
+            key = await ask(tmp_path, "work", "retry", ("b", "nobody"))
+            await settled(manager, failed=3)
             assert started(tmp_path) == sorted([*FIRST_ROUND, ("b", 1, 1), ("b", 1, 2)])
             asked = await answer(tmp_path, key)
             assert (asked.count, asked.missing) == (1, ("nobody",))
             (tmp_path / "broken").unlink()
-            key = await ask(tmp_path, "retry", None)
-            await settled(manager, tmp_path, failed=0)
+            key = await ask(tmp_path, "work", "retry")
+            await settled(manager, failed=0)
             assert (await answer(tmp_path, key)).count == 3
             assert manager.status().queues[0].done == 3
         assert sorted((tmp_path / "out").read_text().split()) == ['"a"', '"b"', '"c"']
@@ -121,16 +91,16 @@ def test_an_item_is_called_by_its_name_or_by_what_people_see_of_it(tmp_path: Pat
         (tmp_path / "broken").touch()
         names = ["a\x00b", "c\nd", "c\\nd", "e\x1b[31m"]
         async with running(tmp_path, items=names) as manager:
-            await settled(manager, tmp_path, failed=4)
+            await settled(manager, failed=4)
             # "c\\nd" is the name of one item, and what is seen of another
-            key = await ask(tmp_path, "discard", ("a\\x00b", "c\\nd", "e\x1b[31m", "e\\x1b[32m"))
-            await settled(manager, tmp_path, failed=1)
+            key = await ask(tmp_path, "work", "discard", ("a\\x00b", "c\\nd", "e\x1b[31m", "e\\x1b[32m"))
+            await settled(manager, failed=1)
             asked = await answer(tmp_path, key)
             assert (asked.count, asked.missing) == (3, ("e\\x1b[32m",))
             (held,) = manager.status().queues[0].failures
             assert held.item == "c\nd"
-            await ask(tmp_path, "discard", ("c\\nd",))
-            await settled(manager, tmp_path, failed=0)
+            await ask(tmp_path, "work", "discard", ("c\\nd",))
+            await settled(manager, failed=0)
 
     asyncio.run(scenario())
 
@@ -139,15 +109,15 @@ def test_a_discarded_item_is_recorded_and_never_tried_again(tmp_path: Path) -> N
     async def scenario() -> None:
         (tmp_path / "broken").touch()
         async with running(tmp_path) as manager:
-            await settled(manager, tmp_path, failed=3)
-            await ask(tmp_path, "discard", ("a",))
-            await settled(manager, tmp_path, failed=2)
+            await settled(manager, failed=3)
+            await ask(tmp_path, "work", "discard", ("a",))
+            await settled(manager, failed=2)
             assert manager.status().queues[0].done == 1
         (tmp_path / "broken").unlink()
         async with running(tmp_path) as manager:
-            await settled(manager, tmp_path, failed=2)
-            await ask(tmp_path, "retry", None)
-            await settled(manager, tmp_path, failed=0)
+            await settled(manager, failed=2)
+            await ask(tmp_path, "work", "retry")
+            await settled(manager, failed=0)
         assert sorted((tmp_path / "out").read_text().split()) == ['"b"', '"c"']
 
     asyncio.run(scenario())
@@ -162,14 +132,13 @@ def test_a_crash_neither_loses_a_request_nor_repeats_it(
     async def scenario() -> None:
         (tmp_path / "broken").touch()
         async with running(tmp_path) as manager:
-            await settled(manager, tmp_path, failed=3)
-        key = await ask(tmp_path, action, None)
+            await settled(manager, failed=3)
+        key = await ask(tmp_path, "work", action)
         state = Crashing(tmp_path, write, made)
-        async with running(tmp_path, state), asyncio.timeout(30):
-            while state.left > 0:
-                await asyncio.sleep(0.02)
+        async with running(tmp_path, state) as manager:
+            await manager.until(lambda status: state.left <= 0)
         async with running(tmp_path) as manager:
-            await settled(manager, tmp_path, failed=3 if action == "retry" else 0)
+            await settled(manager, failed=3 if action == "retry" else 0)
             assert (await answer(tmp_path, key)).count == 3
         rounds = {number for _, number, _ in started(tmp_path)}
         assert rounds == ({0, 1} if action == "retry" else {0})
@@ -182,14 +151,12 @@ def test_a_paused_queue_starts_nothing_until_it_is_resumed(tmp_path: Path) -> No
         people = LocalStateStore(tmp_path)
         await people.write({"paused.work": ""})
         async with running(tmp_path) as manager:
-            async with asyncio.timeout(30):
-                while not (manager.status().queues and manager.status().queues[0].waiting == 3):
-                    await asyncio.sleep(0.02)
+            await manager.until(lambda status: status.queues and status.queues[0].waiting == 3)
             await asyncio.sleep(0.5)
             assert not jobs(tmp_path)
             assert manager.status().queues[0].blocked == "paused by wqc pause"
             await people.write({"paused.work": None})
-            await settled(manager, tmp_path, failed=0)
+            await settled(manager, failed=0)
             assert manager.status().queues[0].done == 3
 
     asyncio.run(scenario())
@@ -201,18 +168,17 @@ def test_requests_that_can_not_be_are_dropped_and_old_ones_forgotten(
     async def scenario() -> None:
         people = LocalStateStore(tmp_path)
         await people.write({"request.0": "not JSON", "other": "kept"})
-        stranger, text = new_request(Request("nobody", "retry", ("x",)))
-        await people.write({stranger: text})
+        stranger = await ask(tmp_path, "nobody", "retry", ("x",))
         async with running(tmp_path) as manager:
-            await settled(manager, tmp_path, failed=0)
+            await settled(manager, failed=0)
             entries = (await people.read()).entries
             assert ("request.0" in entries, entries["other"]) == (False, "kept")
             assert (await answer(tmp_path, stranger)).missing == ("x",)
             told = [each.facts for each in caplog.records if each.msg == "nothing to retry: no failed item"]  # type: ignore[attr-defined]
             assert told == [{"queue": "nobody", "item": "x"}]
             for _ in range(KEPT + 3):
-                await ask(tmp_path, "discard", None)
-            await settled(manager, tmp_path, failed=0)
+                await ask(tmp_path, "work", "discard")
+            await settled(manager, failed=0)
             assert len(requests((await people.read()).entries)) == KEPT
 
     asyncio.run(scenario())

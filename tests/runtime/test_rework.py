@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.test_going_on import Shared
 from support.localrun import jobs, queue_files, until_idle
+from support.sources import Shared
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.sources.source import Listing
 from wqc.runtime.stores.local.store import LocalStore

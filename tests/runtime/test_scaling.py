@@ -10,13 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from runtime.test_going_on import Shared
-from support.localrun import QUICK, queue_files
-from wqc.runtime.graph.graph import Port
+from support.localrun import Managed, managed, queue_files
+from support.sources import Shared
 from wqc.runtime.graph.workflow import Workflow
-from wqc.runtime.manager.manager import Manager
 from wqc.runtime.stores.job import Job
-from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
 from wqc.runtime.stores.store import Change, Changed, QueueFiles
 
@@ -31,21 +28,15 @@ def scaled(script: str, least: int, most: int, **settings: Any) -> QueueFiles:
 
 
 @asynccontextmanager
-async def running(store: LocalStore, folder: Path, source: Shared) -> AsyncIterator[Manager]:
+async def running(store: LocalStore, folder: Path, source: Shared) -> AsyncIterator[Managed]:
     workflow = Workflow("scaled")
     workflow.queue("work", workflow.source("names"))
-    manager = Manager(workflow, store, LocalStateStore(folder), {Port("names"): source}, QUICK)
-    run = asyncio.create_task(manager.run())
-    try:
-        async with asyncio.timeout(30):
-            while not manager.status().queues:
-                await asyncio.sleep(0.02)
-        yield manager
-    finally:
-        run.cancel()
-        store.end_at_once()
-        await asyncio.gather(run, return_exceptions=True)
-        await store.close()
+    async with managed(workflow, folder, store, {"names": source}) as manager:
+        try:
+            await manager.until(lambda status: status.queues)
+            yield manager
+        finally:
+            store.end_at_once()
 
 
 @pytest.mark.parametrize(
@@ -65,9 +56,7 @@ def test_it_starts_from_what_the_file_states_and_stays_within_its_bounds(
         source = Shared({f"item {number}": number for number in range(20)})
         store = LocalStore(tmp_path, {"work": scaled(FOREVER, 2, 8, **settings)})
         async with running(store, tmp_path, source) as manager:
-            async with asyncio.timeout(30):
-                while manager.status().queues[0].running < at_work:
-                    await asyncio.sleep(0.02)
+            await manager.until(lambda status: status.queues[0].running >= at_work)
             await asyncio.sleep(0.5)
             status = manager.status().queues[0]
             assert (status.running, status.parallelism) == (at_work, at_work)
@@ -80,15 +69,11 @@ def test_the_first_listing_is_backlog_and_only_what_comes_later_has_arrived(tmp_
         source = Shared({f"item {number}": number for number in range(20)})
         store = LocalStore(tmp_path, {"work": queue_files("work", "true", at_once=8)})
         async with running(store, tmp_path, source) as manager:
-            async with asyncio.timeout(30):
-                while manager.status().queues[0].done < 20:
-                    await asyncio.sleep(0.02)
-            assert manager.status().queues[0].arrival_interval is None
+            status = await manager.until_done(20)
+            assert status.queues[0].arrival_interval is None
             source.data["later"] = 1
-            async with asyncio.timeout(30):
-                while manager.status().queues[0].done < 21:
-                    await asyncio.sleep(0.02)
-            assert manager.status().queues[0].arrival_interval is not None
+            status = await manager.until_done(21)
+            assert status.queues[0].arrival_interval is not None
 
     asyncio.run(scenario())
 
@@ -109,9 +94,7 @@ def test_a_slot_is_taken_from_the_job_s_begin_to_its_end_without_the_wait_for_a_
     async def scenario() -> None:
         store = Slow(tmp_path, {"work": queue_files("work", "true")})
         async with running(store, tmp_path, Shared({"a": 1, "b": 2})) as manager:
-            async with asyncio.timeout(30):
-                while manager.status().queues[0].done < 2:
-                    await asyncio.sleep(0.02)
-            assert manager.status().queues[0].slot_time == pytest.approx(60.0)
+            status = await manager.until_done(2)
+            assert status.queues[0].slot_time == pytest.approx(60.0)
 
     asyncio.run(scenario())

@@ -2,18 +2,15 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
 
-from support.localrun import QUICK, jobs, queue_files
-from wqc.runtime.graph.graph import Port
+from support.localrun import Managed, jobs, managed, queue_files
 from wqc.runtime.graph.workflow import Workflow
-from wqc.runtime.manager.manager import Manager
 from wqc.runtime.manager.status import QueueStatus
-from wqc.runtime.sources.items import ItemsSource
 from wqc.runtime.stores.job import Job
-from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
 from wqc.runtime.stores.store import Change, Listed, QueueFiles
 
@@ -39,14 +36,8 @@ def left_behind(folder: Path, files: QueueFiles, name: str) -> Path:
     before = {path.name for path in folder.glob("jobs/*")}
 
     async def scenario() -> None:
-        manager, store = opened(LocalStore(folder, {"work": files}), folder, [name])
-        running = asyncio.create_task(manager.run())
-        async with asyncio.timeout(30):
-            while not (folder / "ledger").exists():
-                await asyncio.sleep(0.02)
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
-        await store.close()
+        async with running({"work": files}, folder, [name]) as manager:
+            await manager.until(lambda status: (folder / "ledger").exists())
 
     asyncio.run(scenario())
     for segment in (folder / "ledger" / "work").iterdir():
@@ -58,27 +49,19 @@ def left_behind(folder: Path, files: QueueFiles, name: str) -> Path:
     return made
 
 
-def opened(store: LocalStore, folder: Path, names: list[str]) -> tuple[Manager, LocalStore]:
+def running(
+    files: Mapping[str, QueueFiles] | LocalStore, folder: Path, names: list[str]
+) -> AbstractAsyncContextManager[Managed]:
     workflow = Workflow("taken")
     workflow.queue("work", workflow.source("names"))
-    sources = {Port("names"): ItemsSource(names)}
-    return Manager(workflow, store, LocalStateStore(folder), sources, QUICK), store
+    return managed(workflow, folder, files, {"names": names})
 
 
 async def until_done(store: Stale, folder: Path, names: list[str], done: int) -> QueueStatus:
-    manager, _ = opened(store, folder, names)
-    running = asyncio.create_task(manager.run())
-    try:
-        async with asyncio.timeout(30):
-            while not (manager.status().queues and manager.status().queues[0].done == done):
-                assert not running.done()
-                await asyncio.sleep(0.02)
+    async with running(store, folder, names) as manager:
+        await manager.until_done(done)
         await asyncio.sleep(0.5)
         return manager.status().queues[0]
-    finally:
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
-        await store.close()
 
 
 def test_it_is_the_item_s_own_and_is_taken_for_started(tmp_path: Path) -> None:

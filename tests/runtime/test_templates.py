@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from support.localrun import jobs, queue_files, until_idle
+from support.localrun import jobs, managed, queue_files, until_idle
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.queue.templates import Templates, digest_of
 from wqc.runtime.stores.local.store import LocalStore
@@ -28,12 +28,8 @@ def run_until_tried(state: Path, files: QueueFiles, out: Path, queue: str = "wor
     """Until an item that fails was tried twice."""
 
     async def scenario() -> None:
-        running = asyncio.create_task(until_idle(workflow(queue), state, {queue: files}, {"names": ["a"]}))
-        while not out.exists() or len(out.read_text().split()) < 2:
-            assert not running.done(), running.result()
-            await asyncio.sleep(0.05)
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
+        async with managed(workflow(queue), state, {queue: files}, {"names": ["a"]}) as manager:
+            await manager.until(lambda status: out.exists() and len(out.read_text().split()) >= 2)
 
     asyncio.run(scenario())
 

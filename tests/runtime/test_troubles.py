@@ -10,11 +10,9 @@ from pathlib import Path
 import pytest
 
 from support.badserver import http, server
-from support.localrun import QUICK, queue_files
+from support.localrun import QUICK, managed, queue_files
 from wqc.runtime.carriers.http import HttpCarrier
-from wqc.runtime.graph.graph import Port
 from wqc.runtime.graph.workflow import Workflow
-from wqc.runtime.manager.manager import Manager
 from wqc.runtime.manager.status import (
     REASON_SHOWN,
     TROUBLES_SHOWN,
@@ -30,8 +28,6 @@ from wqc.runtime.queue.troubles import Troubles
 from wqc.runtime.sources.http import HttpSource
 from wqc.runtime.sources.items import ItemsSource
 from wqc.runtime.sources.source import Source
-from wqc.runtime.stores.local.state import LocalStateStore
-from wqc.runtime.stores.local.store import LocalStore
 
 NAMES = [f"film-{number}" for number in range(12)]
 
@@ -102,23 +98,21 @@ def said(
     """What the workflow's own state says, once that holds."""
 
     async def scenario() -> Status:
-        store = LocalStore(folder, {name: queue_files(name, "true") for name in workflow.queues})
-        state = LocalStateStore(folder)
+        files = {name: queue_files(name, "true") for name in workflow.queues}
         carriers = {"out": carrier} if carrier else {}
-        manager = Manager(workflow, store, state, {Port("films"): source}, QUICK, carriers)
-        run = asyncio.create_task(manager.run())
+        reports: list[Status] = []
         try:
-            async with asyncio.timeout(60):
-                while True:
-                    assert not run.done(), run.result()
-                    text = (await state.read()).entries.get("status")
-                    if text and holds(found := decode_report(text).status):
-                        return found
-                    await asyncio.sleep(0.05)
+            async with managed(workflow, folder, files, {"films": source}, carriers=carriers) as manager:
+
+                async def reported(status: Status) -> bool:
+                    text = (await manager.state.read()).entries.get("status")
+                    if text:
+                        reports.append(decode_report(text).status)
+                    return bool(reports) and holds(reports[-1])
+
+                await manager.until(reported, 60)
+                return reports[-1]
         finally:
-            run.cancel()
-            await asyncio.gather(run, return_exceptions=True)
-            await store.close()
             if carrier:
                 await carrier.close()
 

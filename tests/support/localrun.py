@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ from wqc.runtime.carriers.carrier import Carrier
 from wqc.runtime.graph.graph import Port
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.manager import Manager
+from wqc.runtime.manager.requests import Action, Request, new_request, requests
 from wqc.runtime.manager.status import Status
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.ledger import read_segment
@@ -72,6 +76,73 @@ def queue_files(
     return QueueFiles(text, job_template(script, **(pod or {})), owner)
 
 
+@dataclass(frozen=True)
+class Managed:
+    """A manager that runs."""
+
+    status: Callable[[], Status]
+    store: LocalStore
+    state: LocalStateStore
+    run: asyncio.Task[None]
+
+    async def until(self, holds: Callable[[Status], object], seconds: float = 30.0) -> Status:
+        """What it says once that holds, which may be asked with `await`.
+
+        Raises TimeoutError, and what the manager ended with if it ended.
+        """
+        end = time.monotonic() + seconds
+        while True:
+            status = self.status()
+            found = holds(status)
+            if await found if isinstance(found, Awaitable) else found:
+                return status
+            if self.run.done():
+                self.run.result()
+            if time.monotonic() > end:
+                raise TimeoutError(f"after {seconds} s: {status}")
+            await asyncio.sleep(0.02)
+
+    async def until_done(self, *counts: int, seconds: float = 30.0) -> Status:
+        """Each queue is done with so many items."""
+        return await self.until(lambda status: tuple(each.done for each in status.queues) == counts, seconds)
+
+    async def settled(self, holds: Callable[[Status], object] = lambda status: True) -> Status:
+        """Nothing is left to do, no request is open, and that holds."""
+
+        async def answered(status: Status) -> object:
+            asked = requests((await self.state.read()).entries).values()
+            return status.idle and all(each and each.done for each in asked) and holds(status)
+
+        return await self.until(answered)
+
+
+@asynccontextmanager
+async def managed(
+    workflow: Workflow,
+    folder: Path,
+    files: Mapping[str, QueueFiles] | LocalStore,
+    sources: Mapping[str, Source | list[str] | dict[str, Any]],
+    periods: Periods = QUICK,
+    carriers: Mapping[str, Carrier] | None = None,
+    state: LocalStateStore | None = None,
+) -> AsyncIterator[Managed]:
+    """A manager, until the block ends. A store that is given instead of queues' files is closed too."""
+    store = files if isinstance(files, LocalStore) else LocalStore(folder, files)
+    state = state or LocalStateStore(folder)
+    opened = {
+        Port(*name.split(".")): ItemsSource(each) if isinstance(each, list | dict) else each
+        for name, each in sources.items()
+    }
+    manager = Manager(workflow, store, state, opened, periods, carriers)
+    run = asyncio.create_task(manager.run())
+    try:
+        yield Managed(manager.status, store, state, run)
+    finally:
+        run.cancel()
+        await asyncio.gather(run, return_exceptions=True)
+        await store.close()
+
+
 async def until_idle(
     workflow: Workflow,
     state: Path,
@@ -83,25 +154,21 @@ async def until_idle(
     carriers: Mapping[str, Carrier] | None = None,
 ) -> Status:
     """Run until nothing is left to do; what the manager then says. `watch` is told all the while."""
-    store = LocalStore(state, files)
-    opened = {
-        Port(*name.split(".")): ItemsSource(each) if isinstance(each, list | dict) else each
-        for name, each in sources.items()
-    }
-    manager = Manager(workflow, store, LocalStateStore(state), opened, periods, carriers)
-    run = asyncio.create_task(manager.run())
-    try:
-        async with asyncio.timeout(timeout):
-            while not manager.status().idle:
-                watch(manager.status())
-                if run.done():
-                    run.result()
-                await asyncio.sleep(0.02)
-        return manager.status()
-    finally:
-        run.cancel()
-        await asyncio.gather(run, return_exceptions=True)
-        await store.close()
+
+    def idle(status: Status) -> bool:
+        if not status.idle:
+            watch(status)
+        return status.idle
+
+    async with managed(workflow, state, files, sources, periods, carriers) as manager:
+        return await manager.until(idle, timeout)
+
+
+async def ask(folder: Path, queue: str, action: Action, items: tuple[str, ...] | None = None) -> str:
+    """The request's key."""
+    key, text = new_request(Request(queue, action, items))
+    await LocalStateStore(folder).write({key: text})
+    return key
 
 
 def jobs(state: Path) -> list[dict[str, Any]]:
