@@ -15,6 +15,7 @@ from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.status import Status
 from wqc.runtime.queue import holder
 from wqc.runtime.stores.local.store import LocalStore
+from wqc.runtime.stores.store import Kind, Segment
 
 LARGE = "item.data.size > 1"
 MENDED = "has(item.data.width) || item.data.size > 1"
@@ -253,14 +254,14 @@ class CrashingStore(LocalStore):
         self.dead = True
         raise Crash
 
-    async def create(self, queue: str, manifest: dict[str, Any]) -> Any:
-        return await self._write(super().create(queue, manifest))
+    async def create(self, queue: str, manifest: dict[str, Any], data: str = "") -> Any:
+        return await self._write(super().create(queue, manifest, data))
 
     async def finish(self, job: Any, ttl: float) -> None:
         await self._write(super().finish(job, ttl))
 
-    async def add_segment(self, queue: str, segment: Any) -> None:
-        await self._write(super().add_segment(queue, segment))
+    async def add_segment(self, queue: str, segment: Segment, kind: Kind = "ledger") -> None:
+        await self._write(super().add_segment(queue, segment, kind))
 
 
 @pytest.mark.parametrize("after", [False, True])
@@ -278,6 +279,7 @@ def test_a_crash_at_any_write_loses_and_repeats_nothing(tmp_path: Path, write: i
         with pytest.raises(ExceptionGroup):
             async with managed(made, tmp_path, store, {"names": Holding({})}) as manager:
                 await manager.until(lambda status: False)
+        assert store.dead
         async with running(tmp_path, Holding({}), made) as manager:
             status = await manager.settled(lambda each: each.queues[0].done == 1)
             assert held(status) == {}
