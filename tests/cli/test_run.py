@@ -123,6 +123,25 @@ def test_an_item_that_nobody_can_take_is_no_success(tmp_path: Path) -> None:
     assert found.err.endswith(f"\nnames: items left out: 1; {name[:200]}: {why}\n")
 
 
+def test_files_whose_names_are_no_text_are_no_success(tmp_path: Path) -> None:
+    written(tmp_path, COUNT)
+    texts(tmp_path, one="1", bad="22")
+    for name in (b"caf\xe9.txt", b"d\xe9j\xe0 vu.txt"):
+        (tmp_path / "data" / os.fsdecode(name)).write_text("333")
+    found = wqc(
+        "run",
+        "w.wq",
+        "--until-empty",
+        "--volume=data=data",
+        f"--command=told={told(tmp_path)}",
+        folder=tmp_path,
+        WQC_PERIODS=PERIODS,
+    )
+    assert found.status == 1, found.err
+    why = r"the name of a file is not UTF-8: b'caf\xe9.txt'; 1 more file is left out"
+    assert found.err.splitlines()[-1] == f"texts: items left out: 2; {why}"
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

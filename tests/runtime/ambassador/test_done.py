@@ -126,7 +126,8 @@ def test_a_merger_tells_the_input_that_it_came_from() -> None:
 class Poisoned(Held):
     async def list(self) -> Listing:
         failed = {name: "it isn't JSON" for name in self.items if name.startswith("bad")}
-        return Listing(dict.fromkeys(self.items, ""), wants_done=True, failed=failed, notice="lost 3")
+        versions = dict.fromkeys(self.items, "")
+        return Listing(versions, wants_done=True, failed=failed, notice="lost 3", left_out=3)
 
 
 def test_what_failed_in_the_source_and_what_it_says_go_over_http() -> None:
@@ -135,7 +136,7 @@ def test_what_failed_in_the_source_and_what_it_says_go_over_http() -> None:
             source = HttpSource(url, 5)
             listing = await source.list()
             assert listing.failed == {"bad": "it isn't JSON"}
-            assert listing.notice == "lost 3"
+            assert (listing.notice, listing.left_out) == ("lost 3", 3)
             assert await source.list() is listing
 
     asyncio.run(ask())
@@ -168,7 +169,7 @@ def test_a_copier_passes_on_what_failed_and_a_merger_names_it() -> None:
         assert await copy.get("bad") == "0"
         merged = await MergedSource({"left": copy, "right": Held(a="1")}).list()
         assert merged.failed == {"left:bad": "it isn't JSON"}
-        assert merged.notice == "left: lost 3"
+        assert (merged.notice, merged.left_out) == ("left: lost 3", 3)
 
     asyncio.run(ask())
 

@@ -159,6 +159,12 @@ def test_a_name_that_is_no_text_is_said(tmp_path: Path) -> None:
     found = asyncio.run(FilesSource(tmp_path, "*.txt").list())
     assert list(found.versions) == ["a.txt"]
     assert found.notice == r"the name of a file is not UTF-8: b'caf\xe9.txt'"
+    assert found.left_out == 1
+    for name in (b"d\xe9j\xe0 vu.txt", b"\xff.txt"):
+        write(tmp_path / os.fsdecode(name))
+    found = asyncio.run(FilesSource(tmp_path, "*.txt").list())
+    assert found.notice == r"the name of a file is not UTF-8: b'\xff.txt'; 2 more files are left out"
+    assert found.left_out == 3
 
 
 def test_a_link_to_itself_is_said(tmp_path: Path) -> None:

@@ -53,6 +53,7 @@ def test_duplicates_count_once_and_are_said() -> None:
         (item_list(""), 'doesn\'t answer with {"kind": "ItemList", "items": [names…]}'),
         (http(200, '{"kind": "ItemList", "items": [1]}'), 'doesn\'t answer with {"kind": "ItemList"'),
         (item_list("a", versions=["1"]), ": the listing's `versions` isn't a map from names to strings"),
+        (item_list("a", leftOut="1"), ": the listing's `leftOut` isn't a number of items"),
         (http(200, '{"kind": "ItemList", "items": [NaN]}'), "doesn't answer with JSON"),
         (item_list("a", **{"continue": "again"}), "never comes to its last page"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", "can't be reached: the answer broke off"),

@@ -47,6 +47,8 @@ class Page:
             yield b',"failed":' + json.dumps(failed, separators=(",", ":")).encode()
         if self.listing.notice:
             yield b',"notice":' + json.dumps(self.listing.notice).encode()
+        if self.listing.left_out:
+            yield b',"leftOut":%d' % self.listing.left_out
         if self.listing.remember is not None:
             yield b',"remember":' + json.dumps(self.listing.remember).encode()
         if self.end < len(self.listing.versions):
@@ -88,7 +90,8 @@ class Pages:
 def _etag(listing: Listing) -> str:
     """Of all that the listing says, so that equal listings have one tag, after a restart too."""
     digest = hashlib.blake2b(digest_size=12)
-    digest.update(f"{listing.settling} {listing.wants_done} {listing.remember}".encode())
+    facts = (listing.settling, listing.wants_done, listing.left_out, listing.remember)
+    digest.update(" ".join(map(str, facts)).encode())
     texts = chain(*listing.versions.items(), [""], *listing.failed.items(), [listing.notice])
     for text in texts:
         encoded = text.encode(errors="surrogatepass")

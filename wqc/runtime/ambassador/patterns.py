@@ -175,6 +175,7 @@ class MergedSource:
             any(listing.wants_done for listing in listings),
             {_merged(input, name): why for input, listing in each for name, why in listing.failed.items()},
             "; ".join(f"{input}: {listing.notice}" for input, listing in each if listing.notice),
+            sum(listing.left_out for listing in listings),
             _longest([listing.remember for listing in listings]),
         )
 

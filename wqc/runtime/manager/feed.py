@@ -85,13 +85,16 @@ class Feed:
         """Items that go to its `.failed` stream, and why."""
         self._notice = ""
         """What it wants people to know."""
+        self._left_out = 0
+        """What it can't list at all."""
         self._unreadable = Troubles[str]("read", periods.listing, periods, source=str(port))
         """Items that are listed but can't be read."""
 
     def status(self) -> SourceStatus:
         found = self._unreadable.all()
-        problem = self._failure or self._held_up() or in_words(found, "read") or self._notice
-        left_out = sum(name not in self._unrouted for name in self._unreadable)
+        told = "; ".join(filter(None, (in_words(found, "read"), self._notice)))
+        problem = self._failure or self._held_up() or told
+        left_out = self._left_out + sum(name not in self._unrouted for name in self._unreadable)
         return SourceStatus(
             str(self.port), problem, up=not self._failure, left_out=left_out, troubled=troubled(found)
         )
@@ -138,6 +141,7 @@ class Feed:
         self._wants_done = listing.wants_done
         self.remember = listing.remember
         self._failed = listing.failed
+        self._left_out = listing.left_out
         self._note(listing.notice)
         if listing.versions != self._listed:
             self._compare(listing.versions)

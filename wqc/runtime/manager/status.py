@@ -142,9 +142,9 @@ class SourceStatus:
     up: bool = True
     """It can be listed."""
     left_out: int = 0
-    """Items that no queue can take, whatever happens: their names are too long."""
+    """Items that no queue can take, whatever happens: their names are too long, or no text."""
     troubled: Troubled = Troubled()
-    """Items that can't be read, those among them."""
+    """Items that can't be read, those with too long names among them."""
 
 
 @dataclass(frozen=True, slots=True)

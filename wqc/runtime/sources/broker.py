@@ -79,7 +79,7 @@ class BrokerSource:
             if entry not in self._known:
                 await self._look(*entry)
         versions = {name: version for name, version in entries if (name, version) in self._known}
-        return Listing(versions, held.more, True, self._failed(), self._notice(), held.remember)
+        return Listing(versions, held.more, True, self._failed(), self._notice(), remember=held.remember)
 
     def want(self, count: int) -> None:
         self._wanted = min(count, HELD)

@@ -45,6 +45,7 @@ class FilesSource:
     def _list(self) -> Listing:
         found: list[tuple[str, str]] = []
         odd: list[str] = []
+        """Why, of each that can be no item."""
         settling = False
         now = time.time()
         ahead: dict[str, tuple[str, float]] = {}
@@ -76,7 +77,10 @@ class FilesSource:
             )
         if found:
             self._device = device
-        return Listing(dict(sorted(found)), settling, notice=min(odd, default=""))
+        notice = min(odd, default="")
+        if more := len(odd) - 1 if odd else 0:
+            notice += f"; {more} more {'file is' if more == 1 else 'files are'} left out"
+        return Listing(dict(sorted(found)), settling, notice=notice, left_out=len(odd))
 
     def _seen(self, name: str, version: str) -> tuple[float, tuple[str, float]]:
         """For how long the file has been as it is, whatever its time says; and what to remember of it."""

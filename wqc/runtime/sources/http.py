@@ -74,6 +74,7 @@ class HttpSource:
         failed: dict[str, str] = {}
         notice = ""
         settling = wants_done = False
+        left_out = 0
         seen: set[str] = set()
         repeated = ""
         while True:
@@ -87,6 +88,7 @@ class HttpSource:
             settling = settling or body.get("settling") is True
             wants_done = wants_done or body.get("wantsDone") is True
             notice = notice or _notice(body)
+            left_out = max(left_out, _count(self._url, body, "leftOut"))
             remember = _seconds(self._url, body, "remember")
             page = body.get("continue") or ""
             if not page:
@@ -99,7 +101,8 @@ class HttpSource:
                 return None
         if repeated:
             notice = notice or f"{repeated[:LONGEST_REASON]}: it is listed more than once, which counts once"
-        self._etag, self._listing = fresh, Listing(versions, settling, wants_done, failed, notice, remember)
+        self._listing = Listing(versions, settling, wants_done, failed, notice, left_out, remember)
+        self._etag = fresh
         return self._listing
 
     async def _ask(self, method: str, url: str, more: dict[str, str] | None = None) -> Answer:
@@ -172,6 +175,15 @@ def _texts(url: str, body: dict[str, Any], key: str) -> dict[str, str]:
 def _notice(body: dict[str, Any]) -> str:
     notice = body.get("notice")
     return notice[:LONGEST_REASON] if isinstance(notice, str) else ""
+
+
+def _count(url: str, body: dict[str, Any], key: str) -> int:
+    match body.get(key):
+        case None:
+            return 0
+        case int() as count if count >= 0 and not isinstance(count, bool):
+            return count
+    raise SourceError(f"{url}: the listing's `{key}` isn't a number of items")
 
 
 def _seconds(url: str, body: dict[str, Any], key: str) -> float | None:

@@ -27,6 +27,8 @@ class Listing:
     """Items that go to the source's `.failed` stream, and why; their data is what a reader there gets."""
     notice: str = ""
     """What people should know though the listing is good, such as what a broker has lost."""
+    left_out: int = 0
+    """How many things it has that should be items and can't be; `notice` says why."""
     remember: float | None = None
     """An item that isn't listed any more comes back within so many seconds, if ever; None: who knows."""
 
