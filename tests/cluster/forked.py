@@ -12,7 +12,6 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
-from kubernetes.config import kube_config
 
 PRELOADED = ["cluster.forked", "wqc.runtime", "wqc.runtime.incluster", "wqc.runtime.graph.workflow"]
 
@@ -36,7 +35,6 @@ def _processes() -> ForkServerContext:
 
 def _manage(folder: str, environment: dict[str, str]) -> None:
     os.environ.update(environment)
-    kube_config.KUBE_CONFIG_DEFAULT_LOCATION = environment["KUBECONFIG"]  # it was read when it was imported
     log = os.open(Path(folder, "log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     os.dup2(log, 2)
     runpy.run_path(str(Path(folder, "manager.py")), run_name="__main__")

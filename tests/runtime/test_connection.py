@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 import trustme
 import yaml
-from kubernetes.config import incluster_config, kube_config
+from kubernetes.config import incluster_config
 
 from support.badserver import http, server
 from wqc.runtime.stores.kubernetes import connection
-from wqc.runtime.stores.kubernetes.connection import connect
+from wqc.runtime.stores.kubernetes.connection import NoCluster, connect
 from wqc.runtime.stores.kubernetes.transport import ApiError
 
 PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
@@ -94,19 +94,21 @@ class Config:
 @pytest.fixture
 def config(api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
     file = tmp_path / "config"
-    # $KUBECONFIG is read when the client is imported
-    monkeypatch.setattr(kube_config, "KUBE_CONFIG_DEFAULT_LOCATION", str(file))
+    monkeypatch.setenv("KUBECONFIG", str(file))
     monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
     config = Config(file, api)
     config.write()
     return config
 
 
-def test_a_pod_s_token_is_read_again(api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kubelet renews it; the old one is refused after an hour."""
-    token, authority, namespace = (tmp_path / name for name in ("token", "ca.crt", "namespace"))
+@pytest.fixture
+def pod_s_token(api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """This is a pod, whose token is in the file; its user has no kubeconfig."""
+    folder = tmp_path / "serviceaccount"
+    folder.mkdir()
+    token, authority, namespace = (folder / name for name in ("token", "ca.crt", "namespace"))
     token.write_text("first")
-    namespace.write_text("films")
+    namespace.write_text("of-the-pod")
     api.authority.cert_pem.write_to_path(authority)
     address = api.url.removeprefix("https://").split(":")
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", address[0])
@@ -114,6 +116,13 @@ def test_a_pod_s_token_is_read_again(api: Api, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(token))
     monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(authority))
     monkeypatch.setattr(connection, "NAMESPACE_FILE", str(namespace))
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return token
+
+
+def test_a_pod_s_token_is_read_again(api: Api, pod_s_token: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kubelet renews it; the old one is refused after an hour."""
     later = datetime.timedelta()
     now = datetime.datetime.now
     clock = SimpleNamespace(now=lambda: now() + later)
@@ -121,13 +130,49 @@ def test_a_pod_s_token_is_read_again(api: Api, tmp_path: Path, monkeypatch: pyte
         incluster_config, "datetime", SimpleNamespace(datetime=clock, timedelta=datetime.timedelta)
     )
     transport, where = connect()
-    assert where == "films"
+    assert where == "of-the-pod"
     asyncio.run(transport.ask("GET", "/version"))
-    token.write_text("second")
+    pod_s_token.write_text("second")
     later = datetime.timedelta(minutes=2)
     asyncio.run(transport.ask("GET", "/version"))
     transport.stream("/version", {}, 5.0).release_conn()
     assert api.tokens() == ["bearer first", "bearer second", "bearer second"]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_in_a_pod_a_kubeconfig_wins(
+    api: Api, tmp_path: Path, pod_s_token: Path, monkeypatch: pytest.MonkeyPatch, named: bool
+) -> None:
+    """As with kubectl, $KUBECONFIG or the one in the home folder."""
+    (tmp_path / ".kube").mkdir()
+    file = tmp_path / ("other" if named else ".kube/config")
+    if named:
+        monkeypatch.setenv("KUBECONFIG", str(file))
+    else:
+        monkeypatch.setenv("KUBECONFIG", "")  # as if it weren't there
+    Config(file, api).write()
+    transport, where = connect()
+    assert (where, asyncio.run(transport.ask("GET", "/version"))) == ("films", b"{}")
+    assert api.tokens() == ["bearer mine"]
+
+
+@pytest.mark.parametrize(("content", "why"), [(None, "No configuration found"), ("a: [", "while parsing")])
+def test_a_kubeconfig_that_is_named_and_can_not_be_used_is_said(
+    pod_s_token: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str | None, why: str
+) -> None:
+    """Another cluster than the one that was asked for isn't taken in its place."""
+    file = tmp_path / "typo"
+    if content:
+        file.write_text(content)
+    monkeypatch.setenv("KUBECONFIG", str(file))
+    with pytest.raises(NoCluster, match=f"^no cluster is known here: {file}: .*{why}"):
+        connect()
+
+
+def test_neither_a_pod_nor_a_kubeconfig(pod_s_token: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST")
+    with pytest.raises(NoCluster, match=r"there is no ~/\.kube/config, and this is no pod: Service host"):
+        connect()
 
 
 def test_a_kubeconfig_s_cluster_user_and_namespace(api: Api, config: Config) -> None:
