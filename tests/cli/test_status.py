@@ -270,11 +270,41 @@ def test_where_nothing_ever_ran(tmp_path: Path, words: tuple[str, ...], told: st
     assert ask(tmp_path, *words) == Ran(2, "", told)
 
 
+def test_nodes_can_be_asked_for_what_they_hold_and_not_paused(shop: Path) -> None:
+    text = SHOP.replace("from = orders", "from = small") + (
+        """filter small { from = orders, where = item.data.size < 5 }\n"""
+    )
+    (shop / "shop.wq").write_text(text % (shop / "boxes"))
+    assert run(shop, "--until-empty").status == 1
+    assert ask(shop, "discard", "smal") == Ran(
+        2,
+        "",
+        "wqc: .wqc has no queue smal, and no node or source of that name that holds failed items, "
+        "but packing, sending, small\n",
+    )
+    for verb in ("pause", "resume"):
+        assert ask(shop, verb, "smal") == Ran(2, "", "wqc: .wqc has no queue smal, but packing, sending\n")
+        assert ask(shop, verb, "small") == Ran(
+            2, "", "wqc: small is no queue, and only queues can be paused; there are packing, sending\n"
+        )
+    shutil.copytree(shop / ".wqc" / "shop", shop / ".wqc" / "stall")
+    assert ask(shop, "pause", "smal").err == (
+        "wqc: .wqc has no queue smal, but shop/packing, shop/sending, stall/packing, stall/sending\n"
+    )
+    assert ask(shop, "pause", "packing").err == "wqc: which one? shop/packing, stall/packing\n"
+
+
 def test_names_that_are_not_there(shop: Path) -> None:
     run(shop, "--until-empty")
     assert ask(shop, "status", "ship") == Ran(2, "", "wqc: .wqc has no workflow ship, but shop\n")
     assert ask(shop, "retry", "ship/packing") == Ran(2, "", "wqc: .wqc has no workflow ship, but shop\n")
     assert ask(shop, "retry", "sailing") == Ran(
+        2,
+        "",
+        "wqc: .wqc has no queue sailing, and no node or source of that name that holds failed items, "
+        "but packing, sending\n",
+    )
+    assert ask(shop, "pause", "sailing") == Ran(
         2, "", "wqc: .wqc has no queue sailing, but packing, sending\n"
     )
     (shop / ".wqc" / "shop" / "state.json").write_text("{}")

@@ -108,7 +108,7 @@ def test_held_found_again_and_let_go(simulated_cluster: Client, tmp_path: Path) 
         until(lambda: not says("large: bad failed"))
         until(lambda: "Complete" in [each["type"] for each in of("large")[0]["status"]["conditions"]])
         refused = wqc("pause", "large", "-n", "hold", folder=tmp_path, KUBECONFIG=kubeconfig)
-        assert refused.err == "wqc: large is no queue: only queues can be paused\n"
+        assert refused.err == "wqc: large is no queue, and only queues can be paused; there are work\n"
     finally:
         manager.terminate()
         manager.wait(timeout=30)

@@ -4,6 +4,8 @@ import asyncio
 import sys
 import time
 from argparse import ArgumentParser, Namespace
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,26 +43,40 @@ class Named:
     queue: "QueueStatus | None"
 
 
-async def find(found: Place, name: str) -> Named:
-    """Of whom people speak. Raises Trouble."""
+async def find(found: Place, name: str, nodes: bool) -> Named:
+    """Of whom people speak. `nodes`: what isn't a queue and holds failed items will do. Raises Trouble."""
     wanted, _, part = name.rpartition("/")
     names = await found.workflows()
     if wanted and wanted not in names:
         raise Trouble(f"{found.where} has no workflow {wanted}, but {', '.join(names) or 'none at all'}")
     if not names:
         raise Trouble(f"{found.where} has no workflow whose manager ever ran")
-    known: list[Named] = []
+    queues: list[Named] = []
+    others: list[Named] = []
+    holding: list[Named] = []
     for workflow in [wanted] if wanted else names:
         if report := await read_report(found, workflow):
-            known += [Named(workflow, each.queue, each) for each in report.status.queues]
-            known += [Named(workflow, each.node, None) for each in report.status.nodes]
-    having = [each for each in known if each.name == part]
+            queues += [Named(workflow, each.queue, each) for each in report.status.queues]
+            others += [Named(workflow, each.node, None) for each in report.status.nodes]
+            holding += [Named(workflow, each.node, None) for each in report.status.nodes if each.failed]
+    having = [each for each in (*queues, *(others if nodes else ())) if each.name == part]
+    if nodes and not having:
+        what = f"queue {part}, and no node or source of that name that holds failed items"
+        raise Trouble(f"{found.where} has no {what}, but {_listed([*queues, *holding])}")
+    if not having and any(each.name == part for each in others):
+        raise Trouble(f"{part} is no queue, and only queues can be paused; there are {_listed(queues)}")
     if not having:
-        queues = [each.name for each in known if each.queue]
-        raise Trouble(f"{found.where} has no queue {part}, but {', '.join(queues) or 'none at all'}")
+        raise Trouble(f"{found.where} has no queue {part}, but {_listed(queues)}")
     if len(having) > 1:
         raise Trouble(f"which one? {', '.join(f'{each.workflow}/{part}' for each in having)}")
     return having[0]
+
+
+def _listed(named: Sequence[Named]) -> str:
+    """As they may be called."""
+    count = Counter(each.name for each in named)
+    names = (each.name if count[each.name] == 1 else f"{each.workflow}/{each.name}" for each in named)
+    return ", ".join(names) or "none at all"
 
 
 def ask(arguments: Namespace, action: "Action") -> Status:
@@ -70,7 +86,7 @@ def ask(arguments: Namespace, action: "Action") -> Status:
 async def _ask(found: Place, name: str, items: tuple[str, ...] | None, action: "Action") -> Status:
     from wqc.runtime.manager.requests import Request, new_request
 
-    named = await find(found, name)
+    named = await find(found, name, nodes=True)
     workflow, queue = named.workflow, named.name
     managed = await found.is_managed(workflow)
     key, text = new_request(Request(queue, action, items))
@@ -116,10 +132,10 @@ async def _switch(found: Place, name: str, paused: bool) -> Status:
     from wqc.runtime.manager.requests import PAUSED, is_paused
     from wqc.runtime.queue.queue import PAUSED_IN_FILE
 
-    named = await find(found, name)
+    named = await find(found, name, nodes=False)
     queue = named.queue
     if queue is None:
-        raise Trouble(f"{named.name} is no queue: only queues can be paused")
+        raise TypeError(f"{named.name} is no queue")
     with asking(found.where):
         store = found.state(named.workflow)
         was = is_paused((await store.read()).entries, queue.queue)
