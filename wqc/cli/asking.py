@@ -59,7 +59,8 @@ async def find(found: Place, name: str, nodes: bool) -> Named:
             queues += [Named(workflow, each.queue, each) for each in report.status.queues]
             others += [Named(workflow, each.node, None) for each in report.status.nodes]
             holding += [Named(workflow, each.node, None) for each in report.status.nodes if each.failed]
-    having = [each for each in (*queues, *(others if nodes else ())) if each.name == part]
+    possible = [*queues, *others] if nodes else queues
+    having = [each for each in possible if each.name == part]
     if nodes and not having:
         what = f"queue {part}, and no node or source of that name that holds failed items"
         raise Trouble(f"{found.where} has no {what}, but {_listed([*queues, *holding])}")
