@@ -212,7 +212,12 @@ SOURCE = BlockType(
                 ),
                 _required("volume", CallOf(("pvc",)), "the volume that is mounted at `path`"),
                 Attribute(
-                    "quiet", DurationType(), "a file is complete when it hasn't changed for so long", "10s"
+                    "quiet",
+                    DurationType(),
+                    "a file is complete when it hasn't changed for so long; where it is written by a machine "
+                    "whose clock is behind, add by how much, or write it under a name that `match` doesn't "
+                    "take and rename it",
+                    "10s",
                 ),
                 *_COMMON_SOURCE,
                 *_AMBASSADOR,
