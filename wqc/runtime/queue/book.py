@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from wqc.runtime.graph.origin import Origin
+from wqc.runtime.queue.underway import UnderWay
 from wqc.runtime.stores.job import Job
 
 Stage = Literal["active", "stray", "retry", "handing", "recording", "finishing", "dead", "over"]
@@ -36,6 +37,7 @@ class Attempts:
 
     key: bytes
     jobs: dict[Number, Job] = field(default_factory=dict)
+    """In the order of their numbers."""
     stage: Stage | None = None
     judged: Job | None = None
     """The Job that decided the stage."""
@@ -48,7 +50,22 @@ class Attempts:
 
     @property
     def latest(self) -> Job:
-        return self.jobs[max(self.jobs)]
+        return next(reversed(self.jobs.values()))
+
+    @property
+    def last_hindered(self) -> Job:
+        """The attempt that is under way, or the one before it until that has started: what was in the way of
+        the one may be in the way of the other.
+        """
+        jobs = reversed(self.jobs.values())
+        job = next(jobs)
+        return job if job.hindrance or job.running else next(jobs, job)
+
+    def put(self, number: Number, job: Job) -> None:
+        is_last = number in self.jobs or not self.jobs or number > next(reversed(self.jobs))
+        self.jobs[number] = job
+        if not is_last:
+            self.jobs = dict(sorted(self.jobs.items()))
 
 
 class Book:
@@ -59,6 +76,7 @@ class Book:
         self._superseded: dict[str, tuple[bytes, Number]] = {}
         self._done: set[str] = set()
         """Jobs that are marked done."""
+        self.under_way = UnderWay()
 
     def __contains__(self, key: bytes) -> bool:
         return key in self._items
@@ -88,6 +106,7 @@ class Book:
             del self._stages[attempts.stage][attempts.key]
         attempts.stage = stage
         self._stages[stage][attempts.key] = attempts
+        self.under_way.see(attempts)
 
     def job_names(self) -> list[str]:
         return list(self._jobs)
@@ -104,12 +123,13 @@ class Book:
             return attempts  # an older state of a Job that this manager marked done
         if known:
             job = _newer(known, job)
-        attempts.jobs[number] = job
+        attempts.put(number, job)
+        self.under_way.see(attempts)
         self._jobs[job.job] = (key, number)
         if job.done:
             self._done.add(job.job)
-        for each, older in attempts.jobs.items():
-            if each < max(attempts.jobs) and older.phase != "active" and not older.done:
+        for each, older in list(attempts.jobs.items())[:-1]:
+            if older.phase != "active" and not older.done:
                 self._superseded[older.job] = (key, each)
         return attempts
 
@@ -119,7 +139,8 @@ class Book:
         if job.job in self._jobs:
             key, number = self._jobs[job.job]
             attempts = self._items[key]
-            attempts.jobs[number] = replace(job, done=True, data="")
+            attempts.put(number, replace(job, done=True, data=""))
+            self.under_way.see(attempts)
             self._done.add(job.job)
 
     def forget(self, job: str, recorded: Container[bytes]) -> bytes | None:
@@ -134,15 +155,16 @@ class Book:
         settled = key in recorded or gone.done or attempts.stage in ("recording", "finishing", "over")
         if not settled and gone is attempts.latest:
             # Deleted by hand. Its data is still in memory, so the item isn't lost with it
-            attempts.jobs[number] = replace(
-                gone, phase="lost", finished=time.time(), reason=DELETED, message=None
-            )
+            lost = replace(gone, phase="lost", finished=time.time(), reason=DELETED, message=None)
+            attempts.put(number, lost)
+            self.under_way.see(attempts)
             return key
         del attempts.jobs[number]
         if not attempts.jobs:
             if attempts.stage:
                 del self._stages[attempts.stage][key]
             del self._items[key]
+        self.under_way.see(attempts)
         return None
 
     def to_finish(self) -> Iterator[Job]:

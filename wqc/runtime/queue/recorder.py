@@ -61,14 +61,16 @@ class Recorder:
     async def record(self) -> None:
         """Raises Refused."""
         due = self._ledger.due()
-        if due is not None and due <= time.monotonic() and self.pause.over:
+        flushes = due is not None and due <= time.monotonic() and self.pause.over
+        if flushes:
             await self._ledger.flush()
             self.pause.succeeded()
         if self._to_forget and self.pause.over:
             await self._forget()
-        for attempts in self._book.at("recording"):
-            if attempts.key in self._ledger:
-                self._book.move(attempts, "finishing")
+        if flushes or self._ledger.due() is None:  # else they wait for the next flush
+            for attempts in self._book.at("recording"):
+                if attempts.key in self._ledger:
+                    self._book.move(attempts, "finishing")
         jobs = list(self._book.to_finish()) if self.pause.over else []
         for start in range(0, len(jobs), AT_ONCE):
             finishes = [self.guarded(self._finish(job)) for job in jobs[start : start + AT_ONCE]]

@@ -194,8 +194,8 @@ class Starter:
             name: scaler.scale(self.inbox.in_lane(name), self.slot.mean, now)
             for name, scaler in self._scalers.items()
         }
-        for attempts in self._book.at("active"):
-            free[self.lane(attempts.latest).name] -= 1
+        for name, count in self._book.under_way.by_lane().items():
+            free[self._lane(name).name] -= count
         probing = self._look_for_hindrances(now)
         self._leave_unhealthy_lanes()
         closed: set[str] = set()
@@ -235,18 +235,14 @@ class Starter:
         There the next attempt at one of them finds out whether it is still so.
         """
         self._hindered = {lane: {} for lane in self._lanes}
-        at_work: set[str] = set()
         backing_off: set[str] = set()
-        running: set[str] = set()
-        for attempts in self._book.at("active"):
-            lane = self.lane(attempts.latest).name
-            at_work.add(lane)
-            if attempts.latest.running:
-                running.add(lane)
+        at_work = {self._lane(name).name for name in self._book.under_way.by_lane()}
+        running = {self._lane(name).name for name in self._book.under_way.running()}
+        for attempts in self._book.under_way.hindered():
             if attempts.latest.hindrance:
                 # it still is: when it began, the lane's last success may have been too young to say anything
                 self.judged(attempts.key, attempts.latest)
-            self._hinder(lane, attempts, _last_hindered(attempts))
+            self._hinder(self.lane(attempts.latest).name, attempts, attempts.last_hindered)
         for attempts in self._book.at("retry"):
             lane = self.lane(attempts.latest).name
             if lane not in running:
@@ -281,7 +277,10 @@ class Starter:
 
     def lane(self, job: Job) -> Lane:
         """The lane that a Job's item belongs to; the first one if its own was taken out of the workflow."""
-        return self._lanes.get(job.lane) or self._settings.lanes[0]
+        return self._lane(job.lane)
+
+    def _lane(self, name: str) -> Lane:
+        return self._lanes.get(name) or self._settings.lanes[0]
 
     def is_mended(self, job: Job) -> bool:
         """It can't start, and what it is made from isn't what its lane's next attempt is made from."""
@@ -389,12 +388,3 @@ class Starter:
         if not offer.withdrawn:
             self._troubles.note(key, offer.delivery.name, reason)
             self._deferred[key] = offer
-
-
-def _last_hindered(attempts: Attempts) -> Job:
-    """The attempt that is under way, or the one before it until that has started: what was in the way of the
-    one may be in the way of the other.
-    """
-    numbers = sorted(attempts.jobs)
-    job = attempts.latest
-    return job if job.hindrance or job.running or len(numbers) < 2 else attempts.jobs[numbers[-2]]

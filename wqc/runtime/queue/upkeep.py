@@ -29,13 +29,14 @@ class Upkeep:
 
     async def run(self) -> list[Attempts]:
         """What is to be judged anew. Raises Refused."""
-        active = [attempts.latest for attempts in self._book.at("active")]
-        self._given_up &= {job.job for job in active}
-        for job in active:
+        hindered = [attempts.latest for attempts in self._book.under_way.hindered()]
+        self._given_up &= {job.job for job in hindered}
+        for job in hindered:
             # it waits for something misspelt, say, that was put right since
             if job.job not in self._given_up and self._starter.is_mended(job):
                 await self._store.give_up(job)
                 self._given_up.add(job.job)
         if self._templates.older:
-            await self._templates.forget_unused({job.template for job in active} | self._rollout.used)
+            under_way = {attempts.latest.template for attempts in self._book.at("active")}
+            await self._templates.forget_unused(under_way | self._rollout.used)
         return await self._overdue.supersede()

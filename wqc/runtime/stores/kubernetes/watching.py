@@ -11,13 +11,14 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import msgspec
 import urllib3
 
+from wqc.runtime.handover import Handover
 from wqc.runtime.logs import log
-from wqc.runtime.stores.kubernetes.objects import Bookmark, Event, ListMetadata, Status
+from wqc.runtime.stores.kubernetes.objects import Bookmark, Event, ListMetadata, Metadata, Status
 from wqc.runtime.stores.kubernetes.transport import ApiError, Transport, lines
 
 PAGE = 500
@@ -27,7 +28,15 @@ SILENCE = 70.0
 """Bookmarks come each minute: a connection that is silent for longer is dead."""
 LONGEST_PAUSE = 30.0
 
-Object = TypeVar("Object")
+
+class _Kept(Protocol):
+    """What the API server keeps."""
+
+    @property
+    def metadata(self) -> Metadata: ...
+
+
+Object = TypeVar("Object", bound=_Kept)
 
 
 class Page(Protocol[Object]):
@@ -128,42 +137,33 @@ async def _read(
     told: Followed[Object],
 ) -> str:
     """Until the server ends it; the version to go on from. Raises ApiError."""
-    arrived: asyncio.Queue[list[bytes] | Exception] = asyncio.Queue()
-    reader = threading.Thread(
-        target=_pass_on, args=(watch, arrived, asyncio.get_running_loop()), daemon=True, name=f"watch {path}"
-    )
+    arrivals: Handover[list[bytes] | Exception] = Handover()
+    reader = threading.Thread(target=_pass_on, args=(watch, arrivals), daemon=True, name=f"watch {path}")
     reader.start()
     try:
         while True:
-            batch = await arrived.get()
-            if isinstance(batch, _Ended):
-                return version
-            if isinstance(batch, Exception):
-                raise ApiError(0, f"the watch broke off: {batch}")
-            transport.traffic.heard(path)
-            for line in batch:
-                version = _tell(line, kind, told)
+            for batch in await arrivals.take():
+                if isinstance(batch, _Ended):
+                    return version
+                if isinstance(batch, Exception):
+                    raise ApiError(0, f"the watch broke off: {batch}")
+                transport.traffic.heard(path)
+                for line in batch:
+                    version = _tell(line, kind, told)
     finally:
         with contextlib.suppress(Exception):
             watch.shutdown()  # type: ignore[attr-defined,unused-ignore]
 
 
-def _pass_on(
-    watch: urllib3.BaseHTTPResponse,
-    arrived: "asyncio.Queue[list[bytes] | Exception]",
-    loop: asyncio.AbstractEventLoop,
-) -> None:
-    def put(what: Any) -> None:
-        loop.call_soon_threadsafe(arrived.put_nowait, what)
-
+def _pass_on(watch: urllib3.BaseHTTPResponse, arrivals: Handover[list[bytes] | Exception]) -> None:
     end: Exception = _Ended()
     with contextlib.suppress(Exception):
         try:
             for batch in lines(watch):
-                put(batch)
+                arrivals.put(batch)
         except Exception as error:
             end = error
-        put(end)
+        arrivals.put(end)
 
 
 def _tell(line: bytes, kind: type[Object], told: Followed[Object]) -> str:
@@ -172,10 +172,11 @@ def _tell(line: bytes, kind: type[Object], told: Followed[Object]) -> str:
     if event.type == "ERROR":
         status = decoded(event.object, Status)
         raise ApiError(status.code, status.message)
-    if event.type != "BOOKMARK":
-        found = decoded(event.object, kind)
-        (told.gone if event.type == "DELETED" else told.changed)(found)
-    return decoded(event.object, Bookmark).metadata.resource_version
+    if event.type == "BOOKMARK":
+        return decoded(event.object, Bookmark).metadata.resource_version
+    found = decoded(event.object, kind)
+    (told.gone if event.type == "DELETED" else told.changed)(found)
+    return found.metadata.resource_version
 
 
 Shape = TypeVar("Shape")
