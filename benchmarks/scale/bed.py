@@ -145,13 +145,13 @@ class Running(Deployed):
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def until(self, what: str, holds: Callable[[], bool], seconds: float = 900) -> float:
-        """How long that took."""
+    def until(self, what: str, holds: Callable[[], bool], seconds: float = 900, pause: float = 0.2) -> float:
+        """How long that took. `pause`: seconds between two looks; to be asked costs a manager CPU too."""
         began = time.monotonic()
         while not holds():
             if time.monotonic() - began > seconds:
                 raise TimeoutError(f"{what}: not after {seconds:.0f} s\n{self.log.read_text()[-2000:]}")
             if self.process.poll() is not None:
                 raise RuntimeError(f"the manager ended:\n{self.log.read_text()[-2000:]}")
-            time.sleep(0.2)
+            time.sleep(pause)
         return time.monotonic() - began
