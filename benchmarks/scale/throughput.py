@@ -70,7 +70,9 @@ def managed(ground: Bed, namespace: str, count: int) -> Figure:
     queue = Queue("work", count)
     deployed = ground.deploy(namespace, [queue], {"items": items(count)})
     with JobWatch(ground.client, namespace, by_name) as seen, deployed.manage():
-        deployed.until("all is recorded", lambda: deployed.metric("wqc_items", state="done") == count, pause=2)
+        deployed.until(
+            "all is recorded", lambda: deployed.metric("wqc_items", state="done") == count, pause=2
+        )
         deployed.until("all is marked", lambda: len(seen.marked) == count)
         writes, cpu, peak = deployed.writes(), deployed.cpu_seconds(), deployed.mebibytes("VmHWM")
     return Figure(seen.seconds, count, writes, cpu, peak)

@@ -1,6 +1,7 @@
 """What a manager writes about itself: seldom, and never more than fits."""
 
 import asyncio
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from support.localrun import queue_files, until_idle
 from wqc.contract.limits import NAME_LENGTH
 from wqc.runtime.graph.workflow import Workflow
-from wqc.runtime.manager.reporter import report
+from wqc.runtime.manager.reporter import NUMBERS, report
 from wqc.runtime.manager.status import NAME_SHOWN, QueueStatus, Status, decode_report, encode_report
 from wqc.runtime.periods import Periods
 from wqc.runtime.stores.local.state import LocalStateStore
@@ -73,6 +74,33 @@ def test_nothing_is_written_because_time_passes(tmp_path: Path) -> None:
         await asyncio.gather(task, return_exceptions=True)
 
     asyncio.run(scenario())
+
+
+def test_numbers_are_written_less_often_than_news(tmp_path: Path) -> None:
+    store = Counting(tmp_path)
+    asked = 0
+
+    def status() -> Status:
+        nonlocal asked
+        asked += 1
+        blocked = "no quota" if asked > 20 else ""
+        return Status((), (replace(WAITING, waiting=asked, done=asked, blocked=blocked),), (), idle=False)
+
+    async def scenario() -> float:
+        began = time.monotonic()
+        task = asyncio.create_task(report(store, status, dict, Periods(report=0.05)))
+        while asked < 22:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        return time.monotonic() - began
+
+    seconds = asyncio.run(scenario())
+    *numbers, news, last = (each.queues[0] for each in store.written)
+    assert [each.blocked for each in numbers] == [""] * len(numbers)
+    assert 3 <= len(numbers) <= 1 + seconds / (NUMBERS * 0.05)
+    assert (news.blocked, news.waiting) == ("no quota", 21)  # at once, and with the numbers of that moment
+    assert last.waiting == asked
 
 
 def test_long_names_are_cut_in_what_is_written(tmp_path: Path) -> None:

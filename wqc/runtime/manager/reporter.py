@@ -13,22 +13,27 @@ from wqc.runtime.stores.store import Refused
 
 SELDOM = 60.0
 """Seconds between two notes for the next manager; each goes with a report, and needs no write of its own."""
+NUMBERS = 3
+"""So many times as long as news do mere numbers wait: they change all the time, and a report is a write."""
 
 
 async def report(
     store: StateStore, status: Callable[[], Status], notes: Callable[[], Mapping[str, str]], periods: Periods
 ) -> None:
-    """Every `periods.report` seconds, and a last time when it is cancelled; never returns."""
+    """News each `periods.report` seconds, numbers seldomer, everything when cancelled; never returns."""
     last: Status | None = None
-    noted = time.monotonic()
+    reported = noted = time.monotonic()
     pause = Pause("", periods, "can't report how it is")
     try:
         while True:
             is_due = time.monotonic() >= noted + SELDOM
-            if pause.over:
-                now = await _report(store, status(), last, notes() if is_due else {}, pause)
-                if now != last and is_due:
-                    noted = time.monotonic()
+            found = status()
+            waits = time.monotonic() < reported + NUMBERS * periods.report and _words(found) == _words(last)
+            if pause.over and not waits:
+                now = await _report(store, found, last, notes() if is_due else {}, pause)
+                if now != last:
+                    reported = time.monotonic()
+                    noted = reported if is_due else noted
                 last = now
             await asyncio.sleep(periods.report)
     finally:
@@ -60,3 +65,26 @@ def _lasting(status: Status | None) -> Status | None:
         return None
     queues = (replace(queue, oldest=0.0, arrival_interval=None) for queue in status.queues)
     return replace(status, queues=tuple(queues))
+
+
+def _words(status: Status | None) -> Status | None:
+    """Without the numbers that change as work goes on."""
+    if status is None:
+        return None
+    queues = (
+        replace(
+            queue,
+            waiting=0,
+            running=0,
+            parallelism=0,
+            done=0,
+            handing=0,
+            oldest=0.0,
+            arrival_interval=None,
+            slot_time=None,
+            rate=0.0,
+        )
+        for queue in status.queues
+    )
+    carriers = (replace(each, waiting=0, done=0, rate=0.0) for each in status.carriers)
+    return replace(status, queues=tuple(queues), carriers=tuple(carriers))
