@@ -3,7 +3,6 @@
 import time
 from base64 import b64encode
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -39,28 +38,32 @@ def live_jobs(count: int) -> None:
 
 
 def ledger(count: int) -> None:
-    """Of items that no source lists any more, and of items that one does."""
+    """Of items that no source lists any more, and of items that one does; and when it lists one more."""
     with TemporaryDirectory() as folder, bed(Path(folder), ()) as ground:
         before = ground.etcd(SIZE)
-        rows = [_recorded(ground, count, listed=1)]
+        rows = _recorded(ground, count, listed=1)
         grown = ground.etcd(SIZE) - before
-        rows.append(_recorded(ground, count, listed=count))
+        rows += _recorded(ground, count, listed=count)
     print("A manager with a record of finished items. Aim: 192 MiB for a million.\n")
     table(["recorded", "of them listed", "anonymous memory", "the most in memory, files included"], rows)
     print(f"etcd grew by {grown / (1 << 20):.1f} MiB for the record of {count:,} items.\n")
 
 
-def _recorded(ground: Bed, count: int, listed: int) -> list[str]:
+def _recorded(ground: Bed, count: int, listed: int) -> list[list[str]]:
+    """A row while nothing changes, and one for when one item more is listed."""
     namespace = f"ledger{listed}"
-    names = (f"item {number:07}" for number in range(count))
-    with served(dict.fromkeys(islice(names, listed))) as api:
+    names = dict.fromkeys(f"item {number:07}" for number in range(listed))
+    with served(names) as api:
         deployed = ground.deploy(namespace, [Queue("work", 1)], api.source, "listing=5")
         _record(ground.client, namespace, (item_hash(f"item {number:07}", "") for number in range(count)))
         with deployed.manage():
             deployed.until("it is read", lambda: deployed.metric("wqc_items", state="done") == count)
             pages = -(-listed // PAGE)
             deployed.until("it is listed twice", lambda: api.asked["listing"] > pages)
-            return [f"{count:,}", f"{listed:,}", *_memory(deployed)]
+            quiet = [f"{count:,}", f"{listed:,}", *_memory(deployed)]
+            api.list({**names, "one more": None})
+            deployed.until("one more is known", lambda: deployed.metric("wqc_items") > count)
+            return [quiet, ["", "one more", *_memory(deployed)]]
 
 
 def _memory(deployed: Running) -> list[str]:

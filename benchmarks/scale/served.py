@@ -13,28 +13,33 @@ from wqc.runtime.sources.items import ItemsSource
 
 
 class Served:
-    """`asked` counts `listing` and `item`."""
+    """`asked` counts `listing` and `item`. `source`: its settings, once it is reached."""
 
-    def __init__(self, url: str, asked: Counter[str]) -> None:
-        self.source = {"url": url}
-        self.asked = asked
+    source: Mapping[str, Any]
+
+    def __init__(self, items: Mapping[str, Any]) -> None:
+        self.asked: Counter[str] = Counter()
+        self.list(items)
+
+    def list(self, items: Mapping[str, Any]) -> None:
+        """From now on."""
+        self._api = SourceApi({"": ItemsSource(dict(items))})
+
+    async def answer(self, request: Request) -> Answer:
+        answer = await self._api.answer(request)
+        self.asked["listing" if request.path.endswith("/items") else "item"] += 1
+        return answer
 
 
 @contextmanager
 def served(items: Mapping[str, Any]) -> Iterator[Served]:
-    asked: Counter[str] = Counter()
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, daemon=True).start()
-    api = SourceApi({"": ItemsSource(dict(items))})
-
-    def respond(request: Request) -> Answer:
-        answer = on_loop(loop, api.answer(request), 60)
-        asked["listing" if request.path.endswith("/items") else "item"] += 1
-        return answer
-
-    server = HttpServer("127.0.0.1", 0, respond)
+    service = Served(items)
+    server = HttpServer("127.0.0.1", 0, lambda request: on_loop(loop, service.answer(request), 60))
+    service.source = {"url": f"http://127.0.0.1:{server.port}"}
     try:
-        yield Served(f"http://127.0.0.1:{server.port}", asked)
+        yield service
     finally:
         server.close()
         loop.call_soon_threadsafe(loop.stop)

@@ -15,6 +15,7 @@ from wqc.runtime.manager.status import SourceStatus, in_words, troubled
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.troubles import Troubles
 from wqc.runtime.sources.source import BoundedSource, HoldingSource, Source, SourceError
+from wqc.runtime.sources.versions import fresh, gone
 from wqc.runtime.text import decode
 from wqc.runtime.waiting import until_set
 
@@ -28,7 +29,7 @@ SOON = 0.2
 
 Deliver = Callable[[Port, Item, Origin, str], None]
 """(the source's port, the item, who has it, why it failed in the source)."""
-Compared = Callable[[dict[str, str], dict[str, str], bool], None]
+Compared = Callable[[Mapping[str, str], Mapping[str, str], bool], None]
 """(what the source listed before, what it lists now, whether what is done goes from it)."""
 
 
@@ -61,7 +62,7 @@ class Feed:
         self._held_up = held_up
         self._until_done = until_done
         self._periods = periods
-        self._listed: dict[str, str] | None = None
+        self._listed: Mapping[str, str] | None = None
         self._origins: dict[str, Origin] = {}
         """Of the items that not every reader has yet."""
         self._unrouted: dict[str, str] = {}
@@ -100,7 +101,7 @@ class Feed:
         )
 
     @property
-    def listing(self) -> dict[str, str] | None:
+    def listing(self) -> Mapping[str, str] | None:
         """The versions by name of all that it lists; None while that isn't known."""
         return None if self._failure else self._listed
 
@@ -143,24 +144,21 @@ class Feed:
         self._failed = listing.failed
         self._left_out = listing.left_out
         self._note(listing.notice)
-        if listing.versions != self._listed:
-            self._compare(listing.versions)
+        before, self._listed = self._listed, listing.versions  # also an equal one: the source has that
+        if listing.versions != before:
+            self._compare(before or {}, listing.versions)
         await self._route_unrouted()
         self._is_first = False
         await self._tell_finished()
 
-    def _compare(self, versions: dict[str, str]) -> None:
-        before = self._listed or {}
-        self._compared(before, versions, self._wants_done)
-        for name in before.keys() - versions.keys():
+    def _compare(self, before: Mapping[str, str], now: Mapping[str, str]) -> None:
+        self._compared(before, now, self._wants_done)
+        for name in gone(before, now):
             self._unrouted.pop(name, None)
             self._unreadable.settle(name)
             self._finished.pop(name, None)
             self._take_back(name)
-        self._listed = versions
-        for name, version in versions.items():
-            if before.get(name) == version:
-                continue
+        for name, version in fresh(before, now):
             # a message that follows one of the same name: it isn't done because that one is
             self._finished.pop(name, None)
             self._unreadable.settle(name)

@@ -12,6 +12,7 @@ from itertools import islice
 from wqc.runtime.graph.graph import Graph, Port, failed_port
 from wqc.runtime.logs import log
 from wqc.runtime.queue.hashes import Hashes
+from wqc.runtime.sources.versions import fresh
 
 SHRUNK = 0.2
 """The share of a listing that may vanish at once without looking like a mishap."""
@@ -67,8 +68,7 @@ class Forgetting:
             absent = self.absent.get(queue)
             if absent and absent.keys:
                 count = len(absent.keys)
-                new = (each for each in now.items() if before.get(each[0]) != each[1])
-                absent.keys.difference_update(self._recorded_as(queue, port, new))
+                absent.keys.difference_update(self._recorded_as(queue, port, fresh(before, now)))
                 if len(absent.keys) < count:
                     self.changed[queue] = None
 

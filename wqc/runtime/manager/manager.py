@@ -135,7 +135,7 @@ class Manager:
         stations = self._stations
         dropped = stations.dropped.get(dropped_name(port))
 
-        def compared(before: dict[str, str], now: dict[str, str], drains: bool) -> None:
+        def compared(before: Mapping[str, str], now: Mapping[str, str], drains: bool) -> None:
             forgetting.compared(port, before, now, drains)
             if dropped:
                 dropped.listed(now)

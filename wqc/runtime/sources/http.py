@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from wqc.runtime.sources.connections import Answer, Connections
 from wqc.runtime.sources.options import Credential
 from wqc.runtime.sources.source import Listing, NoSuchItem, SourceError
+from wqc.runtime.sources.versions import Versions
 from wqc.runtime.text import decode, encode
 
 PREFERENCES = "maxpagesize=5000"
@@ -70,7 +71,7 @@ class HttpSource:
         if answer.status == 304 and self._etag:
             return self._listing
         fresh = answer.etag
-        versions: dict[str, str] = {}
+        versions = Versions()
         failed: dict[str, str] = {}
         notice = ""
         settling = wants_done = False
@@ -82,9 +83,8 @@ class HttpSource:
             known = _texts(self._url, body, "versions")
             failed |= _texts(self._url, body, "failed")
             for name in _names(self._url, body):
-                if name in versions:
+                if not versions.add(name, known.get(name, "")):
                     repeated = name
-                versions[name] = known.get(name, "")
             settling = settling or body.get("settling") is True
             wants_done = wants_done or body.get("wantsDone") is True
             notice = notice or _notice(body)

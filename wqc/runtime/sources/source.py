@@ -17,7 +17,7 @@ class NoSuchItem(SourceError):
 class Listing:
     """All items of a source, in order."""
 
-    versions: dict[str, str]
+    versions: Mapping[str, str]
     """By name; "" where the source knows none."""
     settling: bool = False
     """There is more that isn't complete yet, such as files that are still being written."""
