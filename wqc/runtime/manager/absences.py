@@ -7,6 +7,7 @@ there are any. Both change seldom: when a period begins, and when an item comes 
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 import msgspec
 
@@ -69,17 +70,17 @@ class Absences:
                 await self._state.write({key: None})
                 self._kept.discard(station)
             return
-        keys = sorted(absent.keys)
         prefix = object_name(self._workflow, station, "absent")
-        pieces = [keys[start : start + AT_MOST] for start in range(0, len(keys), AT_MOST)]
-        segments = [write_segment(prefix, piece, level=0) for piece in pieces]
-        for segment in segments:
+        left = iter(absent.keys.copy())  # some may come back meanwhile
+        names: tuple[str, ...] = ()
+        while piece := list(islice(left, AT_MOST)):
+            segment = write_segment(prefix, piece, level=0)
             await self._store.add_segment(station, segment, "absent")
-        names = tuple(segment.name for segment in segments)
+            names += (segment.name,)
         since = time.time() - (time.monotonic() - absent.since)
         await self._state.write({key: encode(msgspec.to_builtins(_Kept(since, absent.listed, names)))})
         self._kept.add(station)
-        if segments or station in self._in_segments:
+        if names or station in self._in_segments:
             self._in_segments.add(station)
             for old in await self._store.segments(station, "absent"):
                 if old.name not in names:

@@ -9,7 +9,7 @@ _WIDTH = ITEM_HASH_BYTES - 1
 
 
 class Hashes(MutableSet[bytes]):
-    """Of ITEM_HASH_BYTES each, evenly distributed as hashes are. The order is no particular one."""
+    """Of ITEM_HASH_BYTES each, evenly distributed as hashes are; in ascending order."""
 
     def __init__(self, hashes: Iterable[bytes] = ()) -> None:
         self._heaps: dict[int, bytes] = {}
@@ -27,10 +27,10 @@ class Hashes(MutableSet[bytes]):
         return isinstance(key, bytes) and self._place(key) >= 0
 
     def __iter__(self) -> Iterator[bytes]:
-        for bits, heap in self._heaps.items():
-            first = bytes([bits >> 4])
-            for at in range(0, len(heap), _WIDTH):
-                yield first + heap[at : at + _WIDTH]
+        for bits in sorted(self._heaps):
+            first, heap = bytes([bits >> 4]), self._heaps[bits]
+            for rest in sorted(heap[at : at + _WIDTH] for at in range(0, len(heap), _WIDTH)):
+                yield first + rest
 
     def __len__(self) -> int:
         return self._count
