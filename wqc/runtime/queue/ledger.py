@@ -80,7 +80,8 @@ class Ledger:
         self._flush_after = flush_after
         self._kind = kind
         self._failures = failures
-        self._segments: dict[str, Segment] = {}
+        self._unmerged: dict[str, Segment] = {}
+        """Those that aren't of the last level."""
         self._recorded = Hashes()
         self._pending: set[bytes] = set()
         self._pending_since = 0.0
@@ -94,8 +95,8 @@ class Ledger:
         for segment in await self._store.segments(self._queue, self._kind):
             if not segment.name.startswith(f"{self._prefix}-ledger-"):
                 segment = await self._renamed(segment)
-            self._segments[segment.name] = segment
             self._recorded.update(read_segment(segment)[1])
+            self._note(segment)
 
     def __len__(self) -> int:
         return len(self._recorded) + len(self._pending)
@@ -152,7 +153,7 @@ class Ledger:
             self._recorded.update(self._batch)
             self._pending -= self._batch
             self._batch = frozenset()
-        while chosen := mergeable(list(self._segments.values())):
+        while chosen := mergeable(list(self._unmerged.values())):
             await self._merge(chosen)
 
     async def _renamed(self, old: Segment) -> Segment:
@@ -167,14 +168,13 @@ class Ledger:
         """Each segment that has some of them is written anew without them, then removed. Raises Refused."""
         if self._failures is not None:
             await self._failures.forget(keys)
-        for segment in list(self._segments.values()):
+        for segment in await self._store.segments(self._queue, self._kind):
             level, hashes = read_segment(segment)
             kept = [each for each in hashes if each not in keys]
             if len(kept) < len(hashes):
                 if kept:
                     await self._add(write_segment(self._prefix, kept, level))
-                await self._store.remove_segment(self._queue, segment.name, self._kind)
-                del self._segments[segment.name]
+                await self._remove(segment)
         self._recorded.difference_update(keys)
 
     async def _merge(self, chosen: Sequence[Segment]) -> None:
@@ -183,9 +183,16 @@ class Ledger:
             write_segment(self._prefix, (key for each in chosen for key in read_segment(each)[1]), level)
         )
         for segment in chosen:
-            await self._store.remove_segment(self._queue, segment.name, self._kind)
-            del self._segments[segment.name]
+            await self._remove(segment)
 
     async def _add(self, segment: Segment) -> None:
         await self._store.add_segment(self._queue, segment, self._kind)
-        self._segments[segment.name] = segment
+        self._note(segment)
+
+    async def _remove(self, segment: Segment) -> None:
+        await self._store.remove_segment(self._queue, segment.name, self._kind)
+        self._unmerged.pop(segment.name, None)
+
+    def _note(self, segment: Segment) -> None:
+        if read_segment(segment)[0] < LAST_LEVEL:
+            self._unmerged[segment.name] = segment
