@@ -17,9 +17,11 @@ from wqc.runtime.lanes.arrivals import STEP, Arrivals
 from wqc.runtime.manager import absences
 from wqc.runtime.manager.absences import Absences
 from wqc.runtime.manager.forgetting import Absent
+from wqc.runtime.manager.status import Status
 from wqc.runtime.queue.hashes import Hashes
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
+from wqc.runtime.stores.store import Kind, Segment
 
 
 @asynccontextmanager
@@ -140,5 +142,34 @@ def test_many_absent_items_are_kept_in_segments(tmp_path: Path, monkeypatch: pyt
         await store.remove_segment("work", first.name, "absent")
         assert await kept.load((await state.read()).entries, "work") is None
         await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_what_comes_back_while_the_absent_are_written_is_taken_out_of_them(tmp_path: Path) -> None:
+    source = Shared({**ALL, "gone": 0, "back": 0})
+
+    class Slow(LocalStore):
+        async def add_segment(self, queue: str, segment: Segment, kind: Kind = "ledger") -> None:
+            await super().add_segment(queue, segment, kind)
+            if kind == "absent" and "back" not in source.data:
+                source.data["back"] = 0
+                await asyncio.sleep(5 * QUICK.listing)
+
+    async def scenario() -> None:
+        async with running(tmp_path, source):
+            del source.data["gone"], source.data["back"]
+        workflow = Workflow("again")
+        workflow.queue("work", workflow.source("names"))
+        store = Slow(tmp_path, {"work": queue_files("work", "true", keep=0)})
+        periods = replace(QUICK, forget=100.0)
+        async with managed(workflow, tmp_path, store, {"names": source}, periods) as manager:
+
+            async def only_gone_is_kept(status: Status) -> bool:
+                entries = (await manager.state.read()).entries
+                found = await Absences("again", store, manager.state).load(entries, "work")
+                return found is not None and found.keys == {item_hash("gone", "")}
+
+            await manager.until(only_gone_is_kept)
 
     asyncio.run(scenario())

@@ -171,6 +171,17 @@ def test_pages_of_a_listing_that_changes_under_way() -> None:
     assert asked["/api/v1/items"] == 2
 
 
+def test_what_two_pages_list_counts_once_as_the_first_says() -> None:
+    def answer(request: str, connection: socket.socket) -> None:
+        more = {"continue": "next", "versions": {"a": "1"}}
+        further = item_list("b", "a", versions={"a": "2"})
+        connection.sendall(further if "continue" in request else item_list("a", **more))
+
+    listing = listing_of(answer)
+    assert list(listing.versions.items()) == [("a", "1"), ("b", "")]
+    assert listing.notice == "a: it is listed more than once, which counts once"
+
+
 def test_a_listing_that_never_holds_still() -> None:
     def answer(request: str, connection: socket.socket) -> None:
         more = {"continue": "next"}

@@ -181,9 +181,10 @@ class Manager:
                 if keys:
                     station.forget(keys)
             for name in list(forgetting.changed):
+                forgetting.changed.pop(name)  # it may change again meanwhile
                 try:
                     await absences.keep(name, forgetting.absent.get(name))
-                    forgetting.changed.pop(name)
                 except (Refused, Conflict) as error:
+                    forgetting.changed[name] = None
                     log(logging.WARNING, "can't keep what is absent", queue=name, reason=str(error))
                     break
