@@ -144,7 +144,7 @@ class Feed:
         self._failed = listing.failed
         self._left_out = listing.left_out
         self._note(listing.notice)
-        before, self._listed = self._listed, listing.versions  # also an equal one: the source has that
+        before, self._listed = self._listed, listing.versions  # an equal one too: the source keeps that one
         if listing.versions != before:
             self._compare(before or {}, listing.versions)
         await self._route_unrouted()
