@@ -36,9 +36,9 @@ def nothing_to_read(importer: Source, path: str) -> Source:
     raise Unreadable("there is no file here to import")
 
 
-def no_earlier_build(workflow: str) -> tuple[str, ...]:
-    """The previous lock of a workflow that was never built."""
-    return ()
+def no_earlier_build(workflow: str) -> Mapping[str, str]:
+    """The queues of a workflow that was never built."""
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,10 @@ class Options:
 
     `read(importer, path)` gives the text of an import. `params` are `name = text` pairs, the last of a name
     wins, set after `params_files`. `kubernetes_version` is one of `wqc.model.podspec.VERSIONS`. `image` is
-    the runtime image (`manager { image }` goes first). `earlier_queues(workflow)` are the names in the lock
-    of that workflow's previous build, whose finished items must not be forgotten; where it is depends on the
-    workflow's name, which only the compiler knows.
+    the runtime image (`manager { image }` goes first). `earlier_queues(workflow)` are the queues in the
+    lock of that workflow's previous build, whose finished items must not be forgotten, each with its
+    `rework`, "" where that isn't known; where the lock is depends on the workflow's name, which only the
+    compiler knows.
     """
 
     read: Callable[[Source, str], Source] = nothing_to_read
@@ -57,7 +58,7 @@ class Options:
     params_files: tuple[Source, ...] = ()
     kubernetes_version: str = "1.37"
     image: str = ""
-    earlier_queues: Callable[[str], tuple[str, ...]] = no_earlier_build
+    earlier_queues: Callable[[str], Mapping[str, str]] = no_earlier_build
 
 
 @dataclass(frozen=True, slots=True)

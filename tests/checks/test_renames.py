@@ -10,7 +10,7 @@ queue q { from = s, worker = k }
 
 
 def earlier(*names: str):  # type: ignore[no-untyped-def]
-    return lambda workflow: names if workflow == "w" else ("another",)
+    return lambda workflow: dict.fromkeys(names if workflow == "w" else ("another",), "")
 
 
 def test_a_queue_that_is_gone() -> None:
@@ -70,3 +70,27 @@ def test_retired_and_yet_there() -> None:
         'WQ411 1:24 `p` is retired and yet `r` continues it <["p", "q"]>',
         'WQ411 1:24 `q` is retired and yet `q` is declared <["p", "q"]>',
     ]
+
+
+def test_another_rework_than_before() -> None:
+    """By the queue's own name or its former one; nothing is known of one that was retired."""
+    text = (
+        "workflow w\n"
+        + HEAD
+        + 'queue r { from = t, worker = k, rework = on_change, formerly = "p" }\n'
+        + 'source u: items { items = ["c"] }\nqueue o { from = u, worker = k, rework = on_change }\n'
+    )
+
+    def before(workflow: str) -> dict[str, str]:
+        return {"q": "on_change", "p": "never", "o": ""}
+
+    assert places(text, "WQ414", earlier_queues=before) == [
+        "WQ414 5:7 `q` had `rework = on_change` in the previous build, and has `never` now: items whose "
+        "listed version it hasn't finished are worked on once more, and then never again <q>",
+        "WQ414 6:42 `r` had `rework = never` in the previous build, and has `on_change` now: what it has "
+        "finished counts as finished in the version that is listed then <on_change>",
+    ]
+    same = {"q": "never", "p": "on_change", "o": "on_change"}
+    assert places(text, "WQ414", earlier_queues=lambda workflow: same) == []
+    broken = text.replace("rework = on_change", "rework = maybe")
+    assert places(broken, "WQ414", earlier_queues=before) == []

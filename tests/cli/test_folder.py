@@ -17,9 +17,9 @@ from wqc.cli import folder, staging
 from wqc.cli.ending import Trouble
 from wqc.emit.lock import LOCK, parse, sealed
 
-FIRST = sealed({"a.yaml": "a: 1\n", "b.yaml": "b: 1\n", "gone.yaml": "x: 1\n"}, "w", ("q",))
-SECOND = sealed({"a.yaml": "a: 2\n", "b.yaml": "b: 1\n", "new.yaml": "n: 1\n"}, "w", ("q", "p"))
-THIRD = sealed({"a.yaml": "a: 3\n", "new.yaml": "n: 3\n", "third.yaml": "t: 1\n"}, "w", ("q",))
+FIRST = sealed({"a.yaml": "a: 1\n", "b.yaml": "b: 1\n", "gone.yaml": "x: 1\n"}, "w", {"q": "never"})
+SECOND = sealed({"a.yaml": "a: 2\n", "b.yaml": "b: 1\n", "new.yaml": "n: 1\n"}, "w", {"q": "never", "p": ""})
+THIRD = sealed({"a.yaml": "a: 3\n", "new.yaml": "n: 3\n", "third.yaml": "t: 1\n"}, "w", {"q": "never"})
 
 
 def contents(place: Path) -> dict[str, str]:
@@ -109,8 +109,8 @@ def test_a_file_that_was_deleted_comes_back(built: Path) -> None:
 
 def test_earlier_queues_come_from_the_lock(built: Path) -> None:
     folder.write(built, SECOND, force=False)
-    assert folder.earlier_queues(built) == ("p", "q")
-    assert folder.earlier_queues(built.parent / "other") == ()
+    assert folder.earlier_queues(built) == {"p": "", "q": "never"}
+    assert folder.earlier_queues(built.parent / "other") == {}
 
 
 def test_comparing_changes_nothing(built: Path, tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_a_file_where_the_folder_should_be(place: Path) -> None:
 def test_names_never_leave_the_folder(built: Path) -> None:
     for name in ("../x.yaml", "/etc/passwd", "a/b.yaml", "..", ".hidden", "", LOCK, "a\0b"):
         with pytest.raises(ValueError, match="not a name for a file"):
-            sealed({name: ""}, "w", ())
+            sealed({name: ""}, "w", {})
     text = (built / LOCK).read_text()
     (built / LOCK).write_text(text.replace("gone.yaml", "../../precious"))
     (built.parent.parent / "precious").write_text("x: 1\n")
@@ -196,6 +196,10 @@ def test_names_never_leave_the_folder(built: Path) -> None:
         ("[" * 100_000, "it is not JSON: restore it from version control"),
         ("{}", "fields are missing: restore it from version control"),
         ('{"format_version": 99}', "it has format 99; this wqc 0.1.0 knows 1: use a newer one"),
+        (
+            '{"written_by": "wqc 1", "workflow": "w", "queues": ["q"], "rework": ["q"], "files": {}}',
+            "what the queues have as `rework` is no map of words",
+        ),
         ("{\n<<<<<<< HEAD\n", "it has the marks of a merge conflict: take either side, then build again"),
         ("\udcff", "it is not UTF-8"),
     ],
@@ -211,11 +215,12 @@ def test_the_lock_is_read_as_it_was_written() -> None:
     lock = parse(SECOND[LOCK])
     assert (lock.workflow, lock.queues, list(lock.files)) == (
         "w",
-        ("p", "q"),
+        {"p": "", "q": "never"},
         ["a.yaml", "b.yaml", "new.yaml"],
     )
     assert (
-        sealed({name: SECOND[name] for name in reversed(lock.files)}, "w", ("p", "q"))[LOCK] == SECOND[LOCK]
+        sealed({name: SECOND[name] for name in reversed(lock.files)}, "w", {"p": "", "q": "never"})[LOCK]
+        == SECOND[LOCK]
     )
 
 
@@ -308,7 +313,7 @@ def test_a_failed_first_build_leaves_no_folder(tmp_path: Path, monkeypatch: pyte
 def test_a_full_disk(tmp_path: Path) -> None:
     with mounted(tmp_path / "disk", "size=64k") as disk:
         folder.write(disk / "w", FIRST, force=False)
-        large = sealed({"a.yaml": "a: 2\n", "large.yaml": "x" * 200_000}, "w", ("q",))
+        large = sealed({"a.yaml": "a: 2\n", "large.yaml": "x" * 200_000}, "w", {"q": "never"})
         refused(disk / "w", large, "cannot write {place}: no space left on device; nothing was changed")
 
 

@@ -28,7 +28,7 @@ def test_any_sequence(steps: list[tuple[str, object]]) -> None:
                 present[name] = content
                 edited.add(name)
             continue
-        _build(present, sealed(what, "w", ()), kind == "force", edited)  # type: ignore[arg-type]
+        _build(present, sealed(what, "w", {}), kind == "force", edited)  # type: ignore[arg-type]
 
 
 def _build(present: dict[str, bytes], files: dict[str, str], force: bool, edited: set[str]) -> None:
@@ -54,7 +54,8 @@ JSON = st.recursive(
     lambda inner: (
         st.lists(inner)
         | st.dictionaries(
-            st.sampled_from(["format_version", "written_by", "workflow", "queues", "files"]) | st.text(),
+            st.sampled_from(["format_version", "written_by", "workflow", "queues", "rework", "files"])
+            | st.text(),
             inner,
         )
     ),

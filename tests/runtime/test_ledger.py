@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from wqc.contract.limits import LARGE_ITEM_BYTES
 from wqc.contract.names import item_hash
 from wqc.runtime.queue.ledger import (
+    AT_MOST,
     FLUSH_ITEMS,
     DamagedLedger,
     Ledger,
@@ -68,6 +70,20 @@ def test_format_and_name_of_a_segment() -> None:
 def test_anything_else_is_refused(content: bytes) -> None:
     with pytest.raises(DamagedLedger):
         read_segment(Segment("x", content))
+
+
+def test_more_than_a_segment_can_hold_becomes_several() -> None:
+    async def record() -> None:
+        store = Segments()
+        book = ledger(store)
+        for number in range(AT_MOST + 1):
+            book.add(key(number), now=0.0)
+        await book.flush()
+        assert sorted(len(each.content) for each in store.kept.values()) == [6 + 12, 6 + 12 * AT_MOST]
+        assert 6 + 12 * AT_MOST <= LARGE_ITEM_BYTES
+        assert len(book) == len(book.recorded) == AT_MOST + 1
+
+    asyncio.run(record())
 
 
 def test_what_waits_is_written_when_it_is_due_or_there_is_enough() -> None:

@@ -1,6 +1,7 @@
 """Whether an item that has changed is worked on again: `rework`."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -50,3 +51,61 @@ def test_a_new_version_is_a_new_item_only_where_it_is_said(
         if not keep:
             asyncio.run(let_go(tmp_path, files))
     assert out.read_text().count("x") == times
+
+
+@pytest.mark.parametrize("keep", [0, 3600])
+@pytest.mark.parametrize(("before", "after"), [("never", "on_change"), ("on_change", "never")])
+def test_what_is_done_stays_done_when_rework_changes(
+    tmp_path: Path, before: str, after: str, keep: int
+) -> None:
+    """Also after a merger and behind another queue, and what failed is counted as failed. From then on a new
+    version is a new item, or isn't; an item that is new is one either way.
+    """
+    out = tmp_path / "out"
+    names = {f"item {number}": number for number in range(10)}
+    here, there = Versioned(names | {"bad": "bad"}), Versioned({"z": 0})
+
+    def run(rework: str) -> tuple[Counter[str], dict[str, tuple[int, int]]]:
+        out.write_text("")
+        workflow = Workflow("versions")
+        merged = workflow.merger("all", {"x": workflow.source("here"), "y": workflow.source("there")})
+        done = workflow.queue("first", merged)
+        workflow.queue("second", done)
+        workflow.queue("losses", done.failed)
+        scripts = {
+            "first": f'echo first >> {out}; if grep -q bad "$WORK_ITEM_FILE"; then exit 1; fi',
+            "second": f"echo second >> {out}",
+            "losses": f"echo losses >> {out}",
+        }
+        files = {
+            queue: queue_files(queue, script, rework=rework, keep=keep, retries=0)
+            for queue, script in scripts.items()
+        }
+        status = asyncio.run(until_idle(workflow, tmp_path, files, {"here": here, "there": there}))
+        if not keep:
+            asyncio.run(let_go(tmp_path, files))
+        counts = {queue.queue: (queue.done, queue.failed) for queue in status.queues}
+        return Counter(out.read_text().split()), counts
+
+    everything = {"first": (11, 1), "second": (11, 0), "losses": (1, 0)}
+    assert run(before) == (Counter(first=12, second=11, losses=1), everything)
+    for _ in range(2):
+        assert run(after) == (Counter(), everything)
+    here.data |= {"new": 0}
+    here.version = "2"
+    worked, _ = run(after)
+    again = Counter(first=12, second=11, losses=1)
+    assert worked == (again if after == "on_change" else Counter(first=1, second=1))
+
+
+def test_a_share_that_is_away_when_rework_changes(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    source = Versioned({"a": 1})
+    workflow = Workflow("versions")
+    workflow.queue("work", workflow.source("names"))
+    for rework, items in (("never", {"a": 1}), ("on_change", {}), ("on_change", {"a": 1})):
+        source.data = items
+        files = {"work": queue_files("work", f"echo x >> {out}", rework=rework, keep=0)}
+        asyncio.run(until_idle(workflow, tmp_path, files, {"names": source}))
+        asyncio.run(let_go(tmp_path, files))
+    assert out.read_text().count("x") == 1

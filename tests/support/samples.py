@@ -1,5 +1,6 @@
 """The samples of registered mistakes, compiled."""
 
+from collections.abc import Mapping
 from functools import cache
 
 from wqc.diagnostics.mistake import sample_files
@@ -18,7 +19,7 @@ def built(sample: str) -> Built:
             raise Unreadable("there is no such file")
         return Source(path, files[path])
 
-    def earlier_queues(workflow: str) -> tuple[str, ...]:
-        return parse(files[LOCK]).queues if LOCK in files else ()
+    def earlier_queues(workflow: str) -> Mapping[str, str]:
+        return parse(files[LOCK]).queues if LOCK in files else {}
 
     return build(Source("sample.wq", files[""]), Options(read=read, earlier_queues=earlier_queues))

@@ -1,6 +1,6 @@
-"""Whether what the queues of earlier builds have finished stays with someone."""
+"""Whether what the queues of earlier builds have finished stays with someone, and means what it did."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from wqc.diagnostics.finding import Finding
 from wqc.diagnostics.mistakes import graph as mistakes
@@ -8,8 +8,8 @@ from wqc.model.nodes import Queue
 from wqc.model.workflow import Workflow
 
 
-def check_renames(workflow: Workflow, earlier_queues: Sequence[str]) -> list[Finding]:
-    """`earlier_queues` are the names in the previous build's lock."""
+def check_renames(workflow: Workflow, earlier_queues: Mapping[str, str]) -> list[Finding]:
+    """`earlier_queues` are the names in the previous build's lock, each with its `rework`, "" if unknown."""
     queues = {name: node for name, node in workflow.nodes.items() if isinstance(node, Queue)}
     findings: list[Finding] = []
     successors: dict[str, Queue] = {}
@@ -34,6 +34,12 @@ def check_renames(workflow: Workflow, earlier_queues: Sequence[str]) -> list[Fin
             at = successors[name].declaration.span_of("formerly")
             findings.append(mistakes.retired_in_use(retired_at, name, successors[name].name, at))
     if workflow.complete:
+        for queue in queues.values():
+            before = earlier_queues.get(queue.name) or earlier_queues.get(queue.formerly, "")
+            if before not in ("", queue.rework):
+                written = queue.declaration.attributes.get("rework")
+                at = written.span if written else queue.declaration.name_span
+                findings.append(mistakes.changed_rework(at, queue.name, before, queue.rework))
         known = {*queues, *successors, *workflow.retired}
         added = [name for name in queues if name not in earlier_queues and not queues[name].formerly]
         for name in earlier_queues:

@@ -57,7 +57,7 @@ def run(arguments: Namespace) -> Status:
     return max([_deliver(arguments.output / name, texts, arguments) for name, texts in workflows.items()])
 
 
-def _earlier_queues(output: Path | None) -> Callable[[str], tuple[str, ...]]:
+def _earlier_queues(output: Path | None) -> Callable[[str], Mapping[str, str]]:
     if output is None:
         return no_earlier_build
     return lambda workflow: folder.earlier_queues(output / workflow)

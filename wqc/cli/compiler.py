@@ -1,7 +1,7 @@
 """From a command's options to the compiler's."""
 
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from wqc.cli import files
 from wqc.cli.imports import Imports
@@ -9,7 +9,7 @@ from wqc.pipeline import Options, no_earlier_build
 
 
 def options(
-    arguments: Namespace, *, earlier_queues: Callable[[str], tuple[str, ...]] = no_earlier_build
+    arguments: Namespace, *, earlier_queues: Callable[[str], Mapping[str, str]] = no_earlier_build
 ) -> Options:
     """Reads the `.wqp` files. Raises `Trouble`."""
     return Options(

@@ -18,12 +18,12 @@ WAIT = 5.0
 """Seconds that a build waits for another one in the same folder."""
 
 
-def earlier_queues(folder: Path) -> tuple[str, ...]:
-    """The names that the last build in this folder left for later ones to respect."""
+def earlier_queues(folder: Path) -> Mapping[str, str]:
+    """What the last build here left for later ones to respect: the queues, each with its `rework`."""
     try:
         lock = (folder / LOCK).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        return ()
+        return {}
     except OSError as error:
         raise Trouble(f"cannot read {folder / LOCK}: {_why(error)}") from None
     return _lock(folder, lock).queues

@@ -22,13 +22,14 @@ class NotALock(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """`queues` are all names under which finished items may be remembered: today's, former and retired ones.
+    """`queues` are all names under which finished items may be remembered: today's, former and retired ones;
+    each with its `rework`, which decides what an item is remembered as, or "" where that isn't known.
 
     `files` are the other files that wqc owns in the folder, with the SHA-256 of their UTF-8 text.
     """
 
     workflow: str
-    queues: tuple[str, ...]
+    queues: Mapping[str, str]
     files: Mapping[str, str]
     written_by: str = __version__
 
@@ -38,7 +39,7 @@ def digest(text: bytes) -> str:
     return sha256(text).hexdigest()
 
 
-def sealed(files: Mapping[str, str], workflow: str, queues: tuple[str, ...]) -> dict[str, str]:
+def sealed(files: Mapping[str, str], workflow: str, queues: Mapping[str, str]) -> dict[str, str]:
     """The files of a folder and their lock. Raises ValueError for a name that is no plain file name."""
     for name in files:
         if not _FILE_NAME.fullmatch(name) or name == LOCK:
@@ -54,6 +55,7 @@ def render(lock: Lock) -> str:
         "written_by": f"wqc {lock.written_by}",
         "workflow": lock.workflow,
         "queues": sorted(lock.queues),
+        "rework": {name: lock.queues[name] for name in sorted(lock.queues) if lock.queues[name]},
         "files": {name: f"sha256:{lock.files[name]}" for name in sorted(lock.files)},
     }
     return json.dumps(data, indent=2) + "\n"
@@ -73,15 +75,18 @@ def parse(text: str) -> Lock:
                 f"it has format {version}; this wqc {__version__} knows {FORMAT_VERSION}: use a newer one"
             )
         case {"written_by": str(by), "workflow": str(workflow), "queues": list(queues), "files": dict(files)}:
-            return Lock(workflow, _names(queues), _files(files), by.removeprefix("wqc "))
+            return Lock(workflow, _queues(queues, data), _files(files), by.removeprefix("wqc "))
         case _:
             raise NotALock("fields are missing: restore it from version control")
 
 
-def _names(queues: list[Any]) -> tuple[str, ...]:
-    if not all(isinstance(queue, str) for queue in queues):
+def _queues(names: list[Any], data: dict[str, Any]) -> dict[str, str]:
+    if not all(isinstance(name, str) for name in names):
         raise NotALock("a queue's name is no string")
-    return tuple(queues)
+    match data.get("rework", {}):
+        case dict(rework) if all(isinstance(word, str) for word in rework.values()):
+            return {name: rework.get(name, "") for name in names}
+    raise NotALock("what the queues have as `rework` is no map of words")
 
 
 def _files(files: dict[str, Any]) -> dict[str, str]:

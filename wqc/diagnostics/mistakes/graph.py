@@ -20,6 +20,7 @@ _LOCK = """\
 #: wqc.lock.json
 {"format_version": 1, "written_by": "wqc 1", "workflow": "w", "queues": ["p"], "files": {}}
 """
+_LOCK_NEVER = _LOCK.replace('["p"]', '["q"], "rework": {"q": "never"}')
 
 
 @mistake(
@@ -290,3 +291,31 @@ def incomplete_order(left_out: Sequence[str]) -> Words:
     """
     missing = listed(left_out)
     return Words(f"the rollout never reaches {missing}", help=f"put {missing} into `order`")
+
+
+@mistake(
+    "WQ414",
+    Level.WARNING,
+    bad=_QUEUE.replace("worker = k }", "worker = k, rework = on_change }") + _LOCK_NEVER,
+    good=_QUEUE + _LOCK_NEVER,
+)
+def changed_rework(queue: str, before: str, now: str) -> Words:
+    """A queue whose `rework` has changed since the previous build
+
+    With `on_change` a queue remembers which version of an item it has finished, with `never` only that it
+    has finished the item. When a manager finds the change, it looks at what the sources list then. From
+    `never` to `on_change`, finished items count as finished in the version that is listed: one that came
+    before the change and was passed over stays so. From `on_change` to `never`, items whose listed version
+    is finished are finished for good; one whose listed version isn't is worked on once more. What no source
+    lists just then is a new item when it comes back. What each queue had stands in `wqc.lock.json` beside
+    the output; the next build doesn't warn any more.
+    """
+    if now == "on_change":
+        what = "what it has finished counts as finished in the version that is listed then"
+    else:
+        what = "items whose listed version it hasn't finished are worked on once more, and then never again"
+    return Words(
+        f"`{queue}` had `rework = {before}` in the previous build, and has `{now}` now: {what}",
+        help=f"if that is wanted, deploy it; else write `rework = {before}`\n"
+        f"to work on everything anew, rename `{queue}` and retire the old name",
+    )

@@ -66,11 +66,13 @@ def folder(workflow: Workflow, placement: Placement, rates: Mapping[StreamRef, f
     )
 
 
-def remembered(workflow: Workflow) -> tuple[str, ...]:
-    """The names under which finished items may be remembered: the queues' own, former ones, retired ones."""
+def remembered(workflow: Workflow) -> dict[str, str]:
+    """The names under which finished items may be remembered: the queues' own, former ones, retired ones;
+    each with the queue's `rework`, "" for a retired one.
+    """
     queues = [node for node in workflow.nodes.values() if isinstance(node, Queue)]
-    names = [queue.name for queue in queues] + [queue.formerly for queue in queues if queue.formerly]
-    return tuple(dict.fromkeys([*names, *workflow.retired]))
+    own = {name: queue.rework for queue in queues for name in (queue.name, queue.formerly) if name}
+    return dict.fromkeys(workflow.retired, "") | own
 
 
 def _origin(workflow: Workflow) -> str:

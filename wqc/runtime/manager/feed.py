@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
 from wqc.contract.limits import NAME_LENGTH
@@ -42,14 +42,16 @@ class Feed:
         deliver: Deliver,
         withdraw: Callable[[Origin], None],
         opened: Callable[[], None],
+        prepare: Callable[[Mapping[str, str]], Awaitable[None]],
         compared: Compared,
         wanted: int,
         held_up: Callable[[], str],
         until_done: bool,
         periods: Periods,
     ) -> None:
-        """`wanted`: how many messages it need hold at a time. `held_up` says why nothing of it may be started
-        though it is well. `until_done`: it is told that an item is done once that is recorded, not before.
+        """`prepare` is told all that it lists before anything comes of it. `wanted`: how many messages it
+        need hold at a time. `held_up` says why nothing of it may be started though it is well.
+        `until_done`: it is told that an item is done once that is recorded, not before.
         """
         self.port = port
         self._source = source
@@ -58,6 +60,7 @@ class Feed:
         self._deliver = deliver
         self._withdraw = withdraw
         self._opened = opened
+        self._prepare = prepare
         self._compared = compared
         self._held_up = held_up
         self._until_done = until_done
@@ -137,6 +140,7 @@ class Feed:
         except SourceError as error:
             self._report(str(error))
             return
+        await self._prepare(listing.versions)
         self._report("")
         self._settling = listing.settling
         self._wants_done = listing.wants_done

@@ -20,6 +20,7 @@ from wqc.runtime.manager.forgetting import Forgetting
 from wqc.runtime.manager.lineage import Lineage
 from wqc.runtime.manager.reporter import report
 from wqc.runtime.manager.requests import ARRIVALS
+from wqc.runtime.manager.rework import Rework
 from wqc.runtime.manager.routing import dropped_name
 from wqc.runtime.manager.stations import Stations
 from wqc.runtime.manager.status import SourceStatus, Status
@@ -69,10 +70,12 @@ class Manager:
             await self._desk.opened.wait()
             keys = {name: station.key for name, station in stations.lasting.items()}
             forgetting = Forgetting(self._workflow.graph, self._sources, keys, self._periods.forget)
+            rework = Rework(self._workflow.graph, self._sources, stations.queues, self._state, self._periods)
+            await rework.load(self._desk.entries)
             absences = Absences(self._workflow.name, self._store, self._state)
             await self._go_on(self._desk.entries, forgetting, absences)
             for port, source in self._sources.items():
-                feed = self._feed(port, source, forgetting)
+                feed = self._feed(port, source, forgetting, rework)
                 self._feeds.append(feed)
                 tasks.create_task(feed.run())
             for station in stations.all.values():
@@ -131,7 +134,7 @@ class Manager:
             if isinstance(change, Listed):
                 self._listed.set()
 
-    def _feed(self, port: Port, source: Source, forgetting: Forgetting) -> Feed:
+    def _feed(self, port: Port, source: Source, forgetting: Forgetting, rework: Rework) -> Feed:
         stations = self._stations
         dropped = stations.dropped.get(dropped_name(port))
 
@@ -147,6 +150,7 @@ class Manager:
             stations.routing.deliver,
             stations.routing.withdraw,
             stations.look_again,
+            partial(rework.listed, port),
             compared,
             stations.wanted(port),
             stations.held_up([port, failed_port(port)]),

@@ -2,6 +2,7 @@
 
 paused.QUEUE   there while a person wants the queue to start nothing
 arrivals.QUEUE what it has seen of new items
+rework.QUEUE   the `rework` that its record goes by (rework.py)
 request.ID     one thing to be done once. A command writes it (`items`); the manager notes which failed Jobs
                it is about (`jobs`), then carries it out, then marks it done. That a Job is named before
                anything is done about it is what keeps a crash from doing it twice: a Job that was retried
@@ -18,7 +19,7 @@ import msgspec
 
 from wqc.runtime.text import decode, encode
 
-PAUSED, ARRIVALS, REQUEST = "paused.", "arrivals.", "request."
+PAUSED, ARRIVALS, REWORK, REQUEST = "paused.", "arrivals.", "rework.", "request."
 KEPT = 20
 """So many requests are kept once they are done, for whoever asked."""
 
@@ -73,7 +74,7 @@ def renamed(entries: Mapping[str, str], names: Mapping[str, str]) -> dict[str, s
     """What to change so that the entries speak of queues by their names of now. `names`: by the former."""
     changes: dict[str, str | None] = {}
     for former, name in names.items():
-        for prefix in (PAUSED, ARRIVALS):
+        for prefix in (PAUSED, ARRIVALS, REWORK):
             if (text := entries.get(prefix + former)) is not None:
                 changes[prefix + former] = None
                 changes.setdefault(prefix + name, entries.get(prefix + name, text))

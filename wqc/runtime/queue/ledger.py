@@ -8,7 +8,8 @@ frozen by test vectors.
 
 import hashlib
 from base64 import b32encode
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import islice
 
 from wqc.contract.limits import LARGE_ITEM_BYTES
 from wqc.contract.names import ITEM_HASH_BYTES
@@ -18,6 +19,8 @@ from wqc.runtime.stores.store import JobStore, Kind, Segment
 FLUSH_ITEMS = 500
 SOON = 1.0
 """Seconds that what is waited for is kept back, for others to be recorded with it."""
+AT_MOST = LARGE_ITEM_BYTES // ITEM_HASH_BYTES - 1
+"""Hashes in a segment."""
 MERGED_AT_ONCE = 16
 LAST_LEVEL = 2
 _MAGIC = b"wqcl\x01"
@@ -122,6 +125,12 @@ class Ledger:
                 self._pending_since = now
             self._pending.add(key)
 
+    def add_again(self, keys: Mapping[bytes, bytes], now: float) -> None:
+        """To be recorded under other keys too; `keys`: those, by the ones that they have."""
+        failures = self._failures.recorded if self._failures is not None else ()
+        for known, key in keys.items():
+            self.add(key, now, failed=known in failures)
+
     def hasten(self, now: float) -> None:
         """What is to be recorded is waited for."""
         self._pending_since = min(self._pending_since, now + SOON - self._flush_after)
@@ -148,7 +157,7 @@ class Ledger:
         if self._failures is not None and self._pending:
             await self._failures.flush()
         while self._pending:
-            self._batch = self._batch or frozenset(self._pending)
+            self._batch = self._batch or frozenset(islice(self._pending, AT_MOST))
             await self._add(write_segment(self._prefix, self._batch, level=0))
             self._recorded.update(self._batch)
             self._pending -= self._batch

@@ -121,7 +121,17 @@ class Queue(JobStation):
     # --- what it says ---
 
     def key(self, name: str, version: str) -> bytes:
-        return item_hash(name, version if self._settings.rework == "on_change" else "")
+        return recorded_as(self._settings.rework, name, version)
+
+    @property
+    def rework(self) -> str:
+        return self._settings.rework
+
+    @property
+    def with_jobs(self) -> list[list[tuple[str, str]]]:
+        """Before `run`: the items that have Jobs, by what they are recorded as; a name and version each."""
+        every = self._book.at("active")
+        return [list({(job.name, job.version): None for job in each.jobs.values()}) for each in every]
 
     @property
     def waiting(self) -> int:
@@ -256,3 +266,8 @@ class Queue(JobStation):
         if self._book.count("handing") >= self._settings.handover:
             return f"{self._settings.handover} finished items wait for their reader"
         return self._held_up()
+
+
+def recorded_as(rework: str, name: str, version: str) -> bytes:
+    """With `on_change` another version is another item."""
+    return item_hash(name, version if rework == "on_change" else "")

@@ -7,7 +7,7 @@ Each has a record of the items that it is done with, and one task that wakes whe
 import asyncio
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from wqc.contract.limits import KEEP
 from wqc.contract.names import item_hash
@@ -19,6 +19,9 @@ from wqc.runtime.queue.ledger import Ledger
 from wqc.runtime.queue.recorder import Recorder
 from wqc.runtime.stores.store import JobStore
 from wqc.runtime.waiting import until_set
+
+LOOK = 0.1
+"""Seconds between two looks at whether something is recorded."""
 
 
 class Station(ABC):
@@ -61,6 +64,20 @@ class Station(ABC):
         """These recorded items never come back; if they do, they are new ones."""
         self._recorder.forget(keys)
         self._wake.set()
+
+    async def record_again(self, keys: Mapping[bytes, bytes], now: bool) -> None:
+        """Recorded items become recorded under other keys: those, by the ones that they have. Returns when
+        they are. `now`: `run` hasn't begun; then it raises Refused.
+        """
+        keys = {known: key for known, key in keys.items() if known != key}
+        self._ledger.add_again(keys, time.monotonic())
+        self._ledger.hasten(time.monotonic())
+        self._wake.set()
+        if now:
+            await self._ledger.flush()
+        while any(key not in self.recorded for key in keys.values()):
+            await asyncio.sleep(LOOK)
+        self.forget(keys.keys())
 
     # --- what it says ---
 
