@@ -72,6 +72,7 @@ class Manager:
             forgetting = Forgetting(self._workflow.graph, self._sources, keys, self._periods.forget)
             rework = Rework(self._workflow.graph, self._sources, stations.queues, self._state, self._periods)
             await rework.load(self._desk.entries)
+            tasks.create_task(rework.run())
             absences = Absences(self._workflow.name, self._store, self._state)
             await self._go_on(self._desk.entries, forgetting, absences)
             for port, source in self._sources.items():

@@ -16,7 +16,8 @@ from wqc.runtime.manager.requests import REWORK
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.pause import patiently
 from wqc.runtime.queue.queue import Queue, recorded_as
-from wqc.runtime.stores.state import StateStore
+from wqc.runtime.stores.state import Conflict, StateStore
+from wqc.runtime.stores.store import Refused
 
 
 class Rework:
@@ -36,25 +37,32 @@ class Rework:
         """The `rework` that a queue's record still goes by."""
         self._unlisted: dict[str, set[Port]] = {}
         """Of such a queue, the sources whose items are still to be looked at."""
+        self._known: dict[str, str] = {}
+        """What is to be written into the state."""
+        self._wake = asyncio.Event()
 
     async def load(self, entries: Mapping[str, str]) -> None:
         """Before anything is judged: the Jobs that there are belong to items that may be recorded."""
-        new = {}
         for name, queue in self._queues.items():
             before = entries.get(REWORK + name)
             if before is None:
-                new[REWORK + name] = queue.rework
+                self._settle(name)
             elif before != queue.rework:
                 self._before[name] = before
                 self._unlisted[name] = {port for port, reached in self._prefixes.items() if name in reached}
                 keys: dict[bytes, bytes] = {}
                 for items in queue.with_jobs:
-                    known = self._known(name, items)
+                    known = self._keys(name, items)
                     if len(known) == len(items):  # else one of them is under way
                         keys |= known
                 await patiently(name, partial(queue.record_again, keys, now=True), self._periods)
-        if new:
-            await patiently("", partial(self._state.write, new), self._periods)
+
+    async def run(self) -> None:
+        """Write down what the records go by; never returns."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            await patiently("", partial(self._write, self._known.copy()), self._periods)
 
     async def listed(self, port: Port, versions: Mapping[str, str]) -> None:
         """Before any of them is sent. None at all may be an unmounted share."""
@@ -63,15 +71,25 @@ class Rework:
             pairs = iter(versions.items())
             while some := tuple(islice(pairs, AT_ONCE)):
                 items = [(prefix + each, version) for each, version in some for prefix in prefixes]
-                await self._queues[name].record_again(self._known(name, items), now=False)
+                await self._queues[name].record_again(self._keys(name, items), now=False)
                 await asyncio.sleep(0)
             self._unlisted[name].discard(port)
             if not self._unlisted[name]:
                 del self._unlisted[name]
-                done = {REWORK + name: self._queues[name].rework}
-                await patiently(name, partial(self._state.write, done), self._periods)
+                self._settle(name)
 
-    def _known(self, name: str, items: Iterable[tuple[str, str]]) -> dict[bytes, bytes]:
+    def _settle(self, name: str) -> None:
+        self._known[REWORK + name] = self._queues[name].rework
+        self._wake.set()
+
+    async def _write(self, entries: Mapping[str, str]) -> None:
+        """Raises Refused."""
+        try:
+            await self._state.write(entries)
+        except Conflict as conflict:
+            raise Refused(str(conflict)) from None
+
+    def _keys(self, name: str, items: Iterable[tuple[str, str]]) -> dict[bytes, bytes]:
         """What the recorded ones of these are recorded as from now on, by what they are recorded as."""
         queue, before = self._queues[name], self._before[name]
         keys = {recorded_as(before, *item): queue.key(*item) for item in items}
