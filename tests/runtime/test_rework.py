@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from support.localrun import jobs, queue_files, until_idle
+from support.localrun import jobs, managed, queue_files, until_idle
 from support.sources import Shared
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.sources.source import Listing
+from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
-from wqc.runtime.stores.store import Gone, Listed, QueueFiles
+from wqc.runtime.stores.state import State
+from wqc.runtime.stores.store import Gone, Listed, QueueFiles, Refused
 
 
 class Versioned(Shared):
@@ -109,3 +111,21 @@ def test_a_share_that_is_away_when_rework_changes(tmp_path: Path) -> None:
         asyncio.run(until_idle(workflow, tmp_path, files, {"names": source}))
         asyncio.run(let_go(tmp_path, files))
     assert out.read_text().count("x") == 1
+
+
+class Refusing(LocalStateStore):
+    async def write(self, changes: Mapping[str, str | None], version: str | None = None) -> State:
+        raise Refused("the disk is full")
+
+
+def test_what_the_record_goes_by_need_not_be_written_for_work_to_go_on(tmp_path: Path) -> None:
+    workflow = Workflow("versions")
+    workflow.queue("work", workflow.source("names"))
+    files = {"work": queue_files("work", "true")}
+
+    async def run() -> None:
+        state = Refusing(tmp_path)
+        async with managed(workflow, tmp_path, files, {"names": ["a"]}, state=state) as manager:
+            await manager.until_done(1)
+
+    asyncio.run(run())

@@ -11,18 +11,15 @@ from itertools import islice
 
 import msgspec
 
-from wqc.contract.limits import LARGE_ITEM_BYTES
-from wqc.contract.names import ITEM_HASH_BYTES, object_name
+from wqc.contract.names import object_name
 from wqc.runtime.manager.forgetting import Absent
 from wqc.runtime.queue.hashes import Hashes
-from wqc.runtime.queue.ledger import DamagedLedger, read_segment, write_segment
+from wqc.runtime.queue.ledger import AT_MOST, DamagedLedger, read_segment, write_segment
 from wqc.runtime.stores.state import StateStore
 from wqc.runtime.stores.store import JobStore
 from wqc.runtime.text import encode
 
 ENTRY = "absent."
-AT_MOST = LARGE_ITEM_BYTES // ITEM_HASH_BYTES - 1
-"""Hashes in a segment."""
 
 
 @dataclass(frozen=True, slots=True)
