@@ -1,5 +1,5 @@
-"""Over random graphs on simulated nodes, with workers that fail at each attempt or at the first ones, and with
-versions that change: the Jobs are what the pure functions say.
+"""Over random graphs on simulated nodes, with workers that fail at each attempt or at the first ones, and
+with versions that change: the Jobs are what the pure functions say.
 """
 
 import asyncio
