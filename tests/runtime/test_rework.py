@@ -100,6 +100,18 @@ def test_what_is_done_stays_done_when_rework_changes(
     assert worked == (again if after == "on_change" else Counter(first=1, second=1))
 
 
+def test_a_queue_that_is_renamed_and_has_another_rework(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    source = Versioned({"a": 1, "b": 2})
+    for name, more in (("old", {"rework": "on_change"}), ("new", {"rework": "never", "formerly": "old"})):
+        workflow = Workflow("versions")
+        workflow.queue(name, workflow.source("names"))
+        files = {name: queue_files(name, f"echo x >> {out}", keep=0, **more)}
+        asyncio.run(until_idle(workflow, tmp_path, files, {"names": source}))
+        asyncio.run(let_go(tmp_path, files))
+    assert out.read_text().count("x") == 2
+
+
 def test_a_share_that_is_away_when_rework_changes(tmp_path: Path) -> None:
     out = tmp_path / "out"
     source = Versioned({"a": 1})
