@@ -18,7 +18,7 @@ from scale.backpressure import backpressure
 from scale.growth import growth
 from scale.latency import latency
 from scale.listing import quiet_rounds
-from scale.memory import ledger, live_jobs
+from scale.memory import backlog, ledger, live_jobs
 from scale.throughput import throughput
 
 SIZES = ("small", "usual", "full")
@@ -26,6 +26,7 @@ FIGURES: dict[Callable[..., None], tuple[tuple[int, ...], ...]] = {
     throughput: ((60, 10, 1), (600, 60, 3), (3000, 200, 5)),
     latency: ((40,), (400,), (2000,)),
     live_jobs: ((300,), (10_000,), (10_000,)),
+    backlog: ((20_000,), (1_000_000,), (1_000_000,)),
     ledger: ((20_000,), (1_000_000,), (1_000_000,)),
     quiet_rounds: ((2_000,), (100_000,), (100_000,)),
     backpressure: ((20,), (120,), (900,)),

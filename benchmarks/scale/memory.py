@@ -37,6 +37,23 @@ def live_jobs(count: int) -> None:
     table(["Jobs", "anonymous memory", "the most in memory, files included"], [row])
 
 
+def backlog(count: int) -> None:
+    """Of which nothing is done yet, and ten are worked on at a time."""
+    names = dict.fromkeys(f"item {number:07}" for number in range(count))
+    with TemporaryDirectory() as folder, bed(Path(folder), ()) as ground, served(names) as api:
+        deployed = ground.deploy("backlog", [Queue("work", 10)], api.source)
+        with deployed.manage():
+            deployed.until("all are known", lambda: deployed.metric("wqc_items") >= count - 10)
+            deployed.until("some are done", lambda: deployed.metric("wqc_items", state="done") > 0)
+            rows = [[f"{count:,}", *_memory(deployed)]]
+            api.list({**names, "one more": None})
+            asked = api.asked["listing"]
+            deployed.until("it is listed again", lambda: api.asked["listing"] > asked + -(-count // PAGE))
+            rows.append(["one more", *_memory(deployed)])
+    print("A manager with items that wait. Aim: 128 MiB.\n")
+    table(["listed", "anonymous memory", "the most in memory, files included"], rows)
+
+
 def ledger(count: int) -> None:
     """Of items that no source lists any more, and of items that one does; and when it lists one more."""
     with TemporaryDirectory() as folder, bed(Path(folder), ()) as ground:

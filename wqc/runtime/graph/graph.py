@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from wqc.patterns.item import Failed, Item, Pattern
 from wqc.runtime.queue.failure import failure_text
@@ -100,12 +101,18 @@ class Graph:
 
     def nearest(self, port: Port) -> tuple[str, ...]:
         """The stations that an item of a port comes to first, in the order of declaration."""
-        found: dict[str, None] = {}
+        return tuple(dict.fromkeys(station for station, _ in self.nearest_lanes(port)))
+
+    def nearest_lanes(self, port: Port) -> tuple[tuple[str, str], ...]:
+        """As `nearest`, each with its lanes that the item may come to."""
+        found: dict[tuple[str, str], None] = {}
         for reader in self.readers.get(port, ()):
             if reader.pattern is None:
-                found[reader.node] = None
+                found[reader.node, reader.lane] = None
             else:
-                found |= {station: None for each in self._outputs(reader) for station in self.nearest(each)}
+                found |= dict.fromkeys(
+                    chain.from_iterable(self.nearest_lanes(each) for each in self._outputs(reader))
+                )
         return tuple(found)
 
     def holding(self, ports: Iterable[Port]) -> tuple[str, ...]:

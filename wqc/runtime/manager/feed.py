@@ -12,10 +12,11 @@ from wqc.runtime.graph.graph import Graph, Port, failed_port
 from wqc.runtime.graph.origin import Origin
 from wqc.runtime.logs import log
 from wqc.runtime.manager.status import SourceStatus, in_words, troubled
+from wqc.runtime.manager.unsent import Unsent
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.troubles import Troubles
 from wqc.runtime.sources.source import BoundedSource, HoldingSource, Source, SourceError
-from wqc.runtime.sources.versions import fresh, gone
+from wqc.runtime.sources.versions import Versions, fresh, gone
 from wqc.runtime.text import decode
 from wqc.runtime.waiting import until_set
 
@@ -44,6 +45,8 @@ class Feed:
         opened: Callable[[], None],
         prepare: Callable[[Mapping[str, str]], Awaitable[None]],
         compared: Compared,
+        unsent: Unsent,
+        has_room: Callable[[], bool],
         wanted: int,
         held_up: Callable[[], str],
         until_done: bool,
@@ -62,6 +65,8 @@ class Feed:
         self._opened = opened
         self._prepare = prepare
         self._compared = compared
+        self._unsent = unsent
+        self._has_room = has_room
         self._held_up = held_up
         self._until_done = until_done
         self._periods = periods
@@ -111,16 +116,16 @@ class Feed:
     @property
     def settled(self) -> bool:
         """The last listing was good, and every item of it is with its readers, or waits for a person."""
-        waits = self._failure or self._settling or self._unrouted or self._finished
+        waits = self._failure or self._settling or self._unsent or self._unrouted or self._finished
         return (
             self._listed is not None and not waits and all(each.is_stuck for each in self._origins.values())
         )
 
     @property
     def rests(self) -> bool:
-        """The last listing was good, and where its items go is known; they may wait there."""
+        """The last listing was good, and where its items go is known; they may wait there or for room."""
         waits = self._failure or (self._settling and not self._origins) or self._unrouted or self._finished
-        return self._listed is not None and not waits
+        return self._listed is not None and not waits and not (self._unsent and self._has_room())
 
     async def run(self) -> None:
         while True:
@@ -151,37 +156,53 @@ class Feed:
         before, self._listed = self._listed, listing.versions  # an equal one too: the source keeps that one
         if listing.versions != before:
             self._compare(before or {}, listing.versions)
-        await self._route_unrouted()
-        self._is_first = False
+        await self._send_on()
         await self._tell_finished()
 
     def _compare(self, before: Mapping[str, str], now: Mapping[str, str]) -> None:
         self._compared(before, now, self._wants_done)
         for name in gone(before, now):
-            self._unrouted.pop(name, None)
-            self._unreadable.settle(name)
-            self._finished.pop(name, None)
-            self._take_back(name)
-        for name, version in fresh(before, now):
-            # a message that follows one of the same name: it isn't done because that one is
-            self._finished.pop(name, None)
-            self._unreadable.settle(name)
-            self._take_back(name)
-            if max(len(name), len(version)) > NAME_LENGTH:
-                self._unreadable.note(
-                    name, name, f"its name or version has more than {NAME_LENGTH} characters"
-                )
-            elif self._reads_data[self._port_of(name)]:
-                self._unrouted[name] = version
-            else:
-                self._send(Item(name, version))
+            self._let_go(name)
+        new = Versions(fresh(before, now)) if before else now
+        if before:
+            for name in new:
+                # a message that follows one of the same name: it isn't done because that one is
+                self._let_go(name)
+        self._unsent.add(new)
 
-    def _take_back(self, name: str) -> None:
+    def _let_go(self, name: str) -> None:
+        """It isn't listed as it was."""
+        self._unrouted.pop(name, None)
+        self._unreadable.settle(name)
+        self._finished.pop(name, None)
         origin = self._origins.pop(name, None)
         if origin:
             self._withdraw(origin)
 
-    async def _route_unrouted(self) -> None:
+    async def _send_on(self) -> None:
+        """What is listed and wasn't sent yet, as long as there is room for it."""
+        goes_on = True
+        while goes_on:
+            entries = self._unsent.take() if self._has_room() else []
+            for name, version in entries:
+                self._take_up(name, version)
+            goes_on = await self._route_unrouted() and bool(entries)
+            await asyncio.sleep(0)
+        self._is_first = self._is_first and bool(self._unsent)
+
+    def _take_up(self, name: str, version: str) -> None:
+        is_sent = name in self._origins or name in self._unrouted
+        if is_sent or self._listed is None or self._listed.get(name) != version:
+            return  # it came, went and came again meanwhile, or has another version, or went
+        if max(len(name), len(version)) > NAME_LENGTH:
+            self._unreadable.note(name, name, f"its name or version has more than {NAME_LENGTH} characters")
+        elif self._reads_data[self._port_of(name)]:
+            self._unrouted[name] = version
+        else:
+            self._send(Item(name, version))
+
+    async def _route_unrouted(self) -> bool:
+        """False if the source gives none of them."""
         now = time.monotonic()
         due = {name: self._unreadable.due(name) for name in self._unrouted}
         names = sorted((name for name, at in due.items() if at <= now), key=due.__getitem__)
@@ -189,7 +210,8 @@ class Feed:
             batch = names[start : start + AT_ONCE]
             await asyncio.gather(*(self._route(name) for name in batch))
             if len(batch) == AT_ONCE and all(name in self._unreadable for name in batch):
-                return  # it is the source, more likely than all of them; the next round begins behind them
+                return False  # it is the source, rather than all of them; the next round begins behind them
+        return True
 
     async def _route(self, name: str) -> None:
         version = self._unrouted[name]
@@ -231,6 +253,7 @@ class Feed:
         )
         self._origins[item.name] = origin
         self._deliver(self.port, item, origin, self._failed.get(item.name, ""))
+        self._unsent.sent([offer.delivery for offer in origin.offers if not offer.taken])
 
     def _port_of(self, name: str) -> Port:
         return self._failed_port if name in self._failed else self.port

@@ -153,6 +153,8 @@ class Manager:
             stations.look_again,
             partial(rework.listed, port),
             compared,
+            stations.unsent[port],
+            partial(stations.has_room, port),
             stations.wanted(port),
             stations.held_up([port, failed_port(port)]),
             self._workflow.sources[port.node].ack == "on_done",

@@ -12,6 +12,7 @@ from wqc.runtime.graph.graph import FAILED, Port, failed_port
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.lanes.rollout import Rollout
 from wqc.runtime.manager.routing import GONE, Routing, dropped_name
+from wqc.runtime.manager.unsent import Unsent
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.dropped import Dropped
 from wqc.runtime.queue.holder import Holder
@@ -31,6 +32,10 @@ from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed, Unsure
 LEFT = "its .failed has a reader now; retry hands on what it holds"
 AHEAD = 16
 """Messages that a source may hold beyond those that its queues work on, and as many that come next."""
+ENOUGH = 10_000
+"""Items that wait in a lane, beyond which none of a source is sent there: one that waits takes 1.4 kB, one
+that is only listed 20 bytes.
+"""
 ELSEWHERE = 500
 """As many for a carrier, which is quick."""
 
@@ -64,6 +69,7 @@ class Stations:
         self.all: dict[str, Station] = {}
         self.owners: dict[str, str] = {}
         """By queue, what stands for the object that its Jobs belong to."""
+        self.unsent = {port: Unsent() for port in sources}
         self.routing = Routing(self._graph, sources, self.all)
 
     async def make(self) -> None:
@@ -133,6 +139,17 @@ class Stations:
         queues = (self.queues.get(name) for name in self._graph.nearest(port))
         return AHEAD + sum(2 * queue.most if queue else ELSEWHERE for queue in queues)
 
+    def has_room(self, port: Port) -> bool:
+        """In some lane that the source's items come to first few wait; that others are slow doesn't keep them
+        from it.
+        """
+        lanes = (*self._graph.nearest_lanes(port), *self._graph.nearest_lanes(failed_port(port)))
+        return min((self.all[name].waiting_in(lane) for name, lane in lanes), default=0) < ENOUGH
+
+    def expected(self, station: str, lane: str) -> int:
+        """How many more items are listed that are likely to come there."""
+        return sum(each.likely(station, lane) for each in self.unsent.values())
+
     def held_up(self, ports: Sequence[Port]) -> Callable[[], str]:
         """Why nothing more may come from these ports: who should hold what fails after them has no room."""
         nodes = [*self._graph.holding(ports), *map(str, ports)]
@@ -178,6 +195,7 @@ class Stations:
             any(self._graph.is_read(port) for port in ports if port.output.endswith(FAILED)),
             self.held_up(ports),
             self._done_jobs,
+            partial(self.expected, name),
         )
 
     async def _holder(self, node: str) -> Holder:
@@ -197,7 +215,8 @@ class Stations:
 
     async def _publisher(self, name: str) -> Publisher:
         await self._store.holds(name)
-        return Publisher(name, self._carriers[name], self._store, self._ledger(name), self._periods)
+        expected = partial(self.expected, name, "")
+        return Publisher(name, self._carriers[name], self._store, self._ledger(name), self._periods, expected)
 
     async def _dropped(self, name: str) -> Dropped:
         await self._store.holds(name)

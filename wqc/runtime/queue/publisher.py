@@ -5,7 +5,7 @@ What was published is recorded, so that a source which lists its items for ever 
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from wqc.runtime.carriers.carrier import Carrier, NotAccepted
 from wqc.runtime.graph.origin import Offer
@@ -25,10 +25,18 @@ AT_ONCE = 64
 
 class Publisher(Station):
     def __init__(
-        self, name: str, carrier: Carrier, store: JobStore, ledger: Ledger, periods: Periods
+        self,
+        name: str,
+        carrier: Carrier,
+        store: JobStore,
+        ledger: Ledger,
+        periods: Periods,
+        expected: Callable[[], int],
     ) -> None:
+        """`expected`: how many items are listed that are likely to come."""
         super().__init__(name, store, ledger, periods)
         self._carrier = carrier
+        self._expected = expected
         self._service = Pause(name, periods)
         """From publishing; the recorder's own is from writing."""
         self._waiting: dict[bytes, list[Offer]] = {}
@@ -68,7 +76,7 @@ class Publisher(Station):
         refusal = self._ignorance or self._service.reason or self._recorder.pause.reason
         return CarrierStatus(
             self.name,
-            waiting=self.waiting,
+            waiting=self.waiting + self._expected(),
             done=len(self._ledger),
             rate=self._rate.per_second(),
             blocked=refusal or in_words(found, "published"),

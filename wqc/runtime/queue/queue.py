@@ -52,8 +52,11 @@ class Queue(JobStation):
         failed_is_read: bool,
         held_up: Callable[[], str],
         done_jobs: Callable[[], int],
+        expected: Callable[[str], int],
     ) -> None:
-        """`held_up` says why nothing may be finished, as what comes after it takes no more."""
+        """`held_up` says why nothing may be finished, as what comes after it takes no more. `expected`: how
+        many items are listed that a lane is likely to get.
+        """
         self.formerly = settings.formerly
         """The name that it had; "" if it always had this one."""
         super().__init__(settings.queue, store, ledger, periods, settings.keep, done_jobs)
@@ -75,6 +78,7 @@ class Queue(JobStation):
             self._pause,
             periods,
             self._made,
+            expected,
         )
         self._overdue = Overdue(self._book, store, periods.lost_node)
         self._upkeep = Upkeep(self._book, store, self._starter, self._overdue, templates, rollout)
@@ -137,6 +141,9 @@ class Queue(JobStation):
     def waiting(self) -> int:
         return self._starter.waiting
 
+    def waiting_in(self, lane: str) -> int:
+        return self._starter.waiting_in(lane)
+
     @property
     def most(self) -> int:
         """How many items it works on at a time, at most."""
@@ -156,7 +163,7 @@ class Queue(JobStation):
             self._rate.observe(time.monotonic(), len(self._ledger) + len(dead))
         return QueueStatus(
             self.name,
-            waiting=self.waiting + self._book.count("retry"),
+            waiting=self.waiting + self._starter.expected + self._book.count("retry"),
             running=sum(each.latest.phase == "active" for each in self._book.at("active")),
             parallelism=self._starter.parallelism,
             done=len(self._ledger) - self._ledger.failed,

@@ -52,7 +52,9 @@ class Starter:
         pause: Pause,
         periods: Periods,
         started: Callable[[Job, Offer | None], None],
+        expected: Callable[[str], int],
     ) -> None:
+        """`expected`: how many items are listed that a lane is likely to get."""
         self._workflow = workflow
         self._settings = settings
         self._templates = templates
@@ -64,6 +66,7 @@ class Starter:
         self._pause = pause
         self._periods = periods
         self._started = started
+        self._expected = expected
         self._lanes = {lane.name: lane for lane in settings.lanes}
         self._deferred: dict[bytes, Offer] = {}
         """New items that could not be started; they are tried again when they are due."""
@@ -81,6 +84,15 @@ class Starter:
     @property
     def waiting(self) -> int:
         return len(self.inbox) + len(self._deferred)
+
+    @property
+    def expected(self) -> int:
+        """How many items are listed that are likely to come."""
+        return sum(map(self._expected, self._lanes))
+
+    def waiting_in(self, lane: str) -> int:
+        """What couldn't be started counts in each."""
+        return self.inbox.in_lane(lane) + len(self._deferred)
 
     def next_due(self) -> list[float]:
         """When there may be something to start, on the monotonic clock."""
@@ -191,7 +203,7 @@ class Starter:
 
     def _next_batch(self, now: float) -> list[Any]:
         free = {
-            name: scaler.scale(self.inbox.in_lane(name), self.slot.mean, now)
+            name: scaler.scale(self.inbox.in_lane(name) + self._expected(name), self.slot.mean, now)
             for name, scaler in self._scalers.items()
         }
         for name, count in self._book.under_way.by_lane().items():

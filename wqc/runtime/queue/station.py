@@ -103,7 +103,11 @@ class Station(ABC):
     @property
     @abstractmethod
     def waiting(self) -> int:
-        """Items that nothing is begun with."""
+        """Items that came here and that nothing is begun with."""
+
+    def waiting_in(self, lane: str) -> int:
+        """As `waiting`, in one lane."""
+        return self.waiting
 
     @property
     def idle(self) -> bool:
