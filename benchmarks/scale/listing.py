@@ -20,9 +20,8 @@ def quiet_rounds(count: int) -> None:
         queue = Queue("work", 1, LONG)
         deployed = ground.deploy("quiet", [queue], api.source, f"listing={EACH}", "item.data.n % 10 == 0")
         with deployed.manage():
-            first = deployed.until(
-                "all is judged", lambda: deployed.metric("wqc_items", state="waiting") == wanted
-            )
+            first = deployed.until("all is read", lambda: api.asked["item"] >= count)
+            deployed.until("all is judged", lambda: deployed.metric("wqc_items", state="waiting") == wanted)
             time.sleep(2 * EACH)
             before, cpu = api.asked.copy(), deployed.cpu_seconds()
             deployed.until("rounds are over", lambda: api.asked["listing"] - before["listing"] >= ROUNDS)
