@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from support.localrun import jobs, managed, queue_files
 from support.sources import Shared
-from wqc.runtime.graph.graph import Delivery, Port
+from wqc.runtime.graph.graph import Delivery, Line, Port
 from wqc.runtime.graph.origin import Offer
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager import stations, unsent
@@ -170,20 +170,45 @@ def test_what_must_be_read_first_is_read_a_few_at_a_time(tmp_path: Path) -> None
     asyncio.run(scenario())
 
 
-def test_a_lane_that_is_full_keeps_nothing_from_another(tmp_path: Path) -> None:
-    class Both:
+def test_a_lane_that_is_full_keeps_nothing_from_another() -> None:
+    class Waiting:
         def __init__(self, **counts: int) -> None:
             self.counts = counts
 
-        def waiting_in(self, lane: str) -> int:
-            return self.counts[lane]
+        def waiting_in(self, line: Line) -> int:
+            return self.counts[line.lane]
 
     workflow = Workflow("lanes")
     workflow.queue("work", workflow.sharder("spread", workflow.source("names"), "item.name", ["a", "b"]))
     made = Stations(workflow, None, None, {}, {}, None)  # type: ignore[arg-type]
     for counts, has_room in (({"a": 5, "b": 4}, True), ({"a": 5, "b": 5}, False), ({"a": 0, "b": 9}, True)):
-        made.all["work"] = Both(**counts)  # type: ignore[assignment]
+        made.all["work"] = Waiting(**counts)  # type: ignore[assignment]
         assert made.has_room(Port("names")) is has_room
+
+
+@pytest.mark.parametrize("can_be_read", [True, False])
+def test_a_source_with_much_keeps_nothing_of_another_from_its_turn(tmp_path: Path, can_be_read: bool) -> None:
+    class Unreadable(Shared):
+        async def get(self, name: str) -> str:
+            return await super().get(name if can_be_read else "none")
+
+    async def scenario() -> None:
+        workflow = Workflow("two")
+        inputs = {"much": workflow.source("films"), "little": workflow.source("urgent")}
+        workflow.queue("work", workflow.merger("both", inputs))
+        films, urgent = Unreadable(dict.fromkeys(NAMES, 1)), Shared({})
+        files = {"work": queue_files("work", "sleep 0.2", at_once=1)}
+        async with managed(workflow, tmp_path, files, {"films": films, "urgent": urgent}) as manager:
+            if can_be_read:
+                await manager.until(lambda status: status.queues and status.queues[0].running)
+            else:
+                await manager.until(lambda status: status.queues and status.queues[0].troubled.count)
+            urgent.data["now"] = 1
+            await manager.until(lambda status: "little:now" in {job["name"] for job in jobs(tmp_path)})
+            assert len(jobs(tmp_path)) < MANY / 2
+            assert waiting(manager.status())[0] > MANY / 2
+
+    asyncio.run(scenario())
 
 
 @given(st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=2), max_size=9), max_size=5))

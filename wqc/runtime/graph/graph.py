@@ -56,6 +56,15 @@ class Delivery:
     """Why it failed in the node."""
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Where items wait that came the same way; see Delivery."""
+
+    station: str
+    lane: str
+    inputs: tuple[str, ...] = ()
+
+
 @dataclass(slots=True)
 class Graph:
     readers: dict[Port, list[Reader]] = field(default_factory=dict)
@@ -101,18 +110,18 @@ class Graph:
 
     def nearest(self, port: Port) -> tuple[str, ...]:
         """The stations that an item of a port comes to first, in the order of declaration."""
-        return tuple(dict.fromkeys(station for station, _ in self.nearest_lanes(port)))
+        return tuple(dict.fromkeys(line.station for line in self.lines(port)))
 
-    def nearest_lanes(self, port: Port) -> tuple[tuple[str, str], ...]:
-        """As `nearest`, each with its lanes that the item may come to."""
-        found: dict[tuple[str, str], None] = {}
+    def lines(self, port: Port, inputs: tuple[str, ...] = ()) -> tuple[Line, ...]:
+        """Where an item of a port may wait first. `inputs`: those that it came through already."""
+        found: dict[Line, None] = {}
         for reader in self.readers.get(port, ()):
+            through = (*inputs, reader.input) if reader.input else inputs
             if reader.pattern is None:
-                found[reader.node, reader.lane] = None
+                found[Line(reader.node, reader.lane, through)] = None
             else:
-                found |= dict.fromkeys(
-                    chain.from_iterable(self.nearest_lanes(each) for each in self._outputs(reader))
-                )
+                ways = (self.lines(each, through) for each in self._outputs(reader))
+                found |= dict.fromkeys(chain.from_iterable(ways))
         return tuple(found)
 
     def holding(self, ports: Iterable[Port]) -> tuple[str, ...]:

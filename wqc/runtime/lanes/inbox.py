@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 
+from wqc.runtime.graph.graph import Line
 from wqc.runtime.graph.origin import Offer
 
 
@@ -22,6 +23,9 @@ class Inbox:
 
     def in_lane(self, lane: str) -> int:
         return sum(map(len, self._lanes[lane].values()))
+
+    def in_line(self, line: Line) -> int:
+        return len(self._lanes[line.lane].get(line.inputs, ()))
 
     def put(self, key: bytes, offer: Offer) -> None:
         """At the end of its input's line; in place of an earlier offer of the same item."""

@@ -33,8 +33,8 @@ LEFT = "its .failed has a reader now; retry hands on what it holds"
 AHEAD = 16
 """Messages that a source may hold beyond those that its queues work on, and as many that come next."""
 ENOUGH = 10_000
-"""Items that wait in a lane, beyond which none of a source is sent there: one that waits takes 1.4 kB, one
-that is only listed 20 bytes.
+"""Items of a source that wait in a lane, beyond which no more are sent there: one that waits takes 1.4 kB,
+one that is only listed 20 bytes.
 """
 ELSEWHERE = 500
 """As many for a carrier, which is quick."""
@@ -140,11 +140,11 @@ class Stations:
         return AHEAD + sum(2 * queue.most if queue else ELSEWHERE for queue in queues)
 
     def has_room(self, port: Port) -> bool:
-        """In some lane that the source's items come to first few wait; that others are slow doesn't keep them
-        from it.
+        """In some lane that the source's items come to first few of them wait; that others are slow doesn't
+        keep them from it, nor do another source's items.
         """
-        lanes = (*self._graph.nearest_lanes(port), *self._graph.nearest_lanes(failed_port(port)))
-        return min((self.all[name].waiting_in(lane) for name, lane in lanes), default=0) < ENOUGH
+        lines = (*self._graph.lines(port), *self._graph.lines(failed_port(port)))
+        return min((self.all[line.station].waiting_in(line) for line in lines), default=0) < ENOUGH
 
     def expected(self, station: str, lane: str) -> int:
         """How many more items are listed that are likely to come there."""

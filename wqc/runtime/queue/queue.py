@@ -12,6 +12,7 @@ import msgspec
 
 from wqc.contract.names import item_hash
 from wqc.contract.settings import QueueSettings
+from wqc.runtime.graph.graph import Line
 from wqc.runtime.graph.origin import Offer
 from wqc.runtime.lanes.arrivals import Seen
 from wqc.runtime.lanes.rate import Rate
@@ -141,8 +142,8 @@ class Queue(JobStation):
     def waiting(self) -> int:
         return self._starter.waiting
 
-    def waiting_in(self, lane: str) -> int:
-        return self._starter.waiting_in(lane)
+    def waiting_in(self, line: Line) -> int:
+        return self._starter.waiting_in(line)
 
     @property
     def most(self) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 from wqc.contract.names import ATTEMPT_DIGITS
 from wqc.contract.settings import Lane, QueueSettings
+from wqc.runtime.graph.graph import Line
 from wqc.runtime.graph.origin import Offer
 from wqc.runtime.lanes.arrivals import Seen
 from wqc.runtime.lanes.health import FAILURES, Health
@@ -90,9 +91,10 @@ class Starter:
         """How many items are listed that are likely to come."""
         return sum(map(self._expected, self._lanes))
 
-    def waiting_in(self, lane: str) -> int:
-        """What couldn't be started counts in each."""
-        return self.inbox.in_lane(lane) + len(self._deferred)
+    def waiting_in(self, line: Line) -> int:
+        deliveries = (offer.delivery for offer in self._deferred.values())
+        deferred = sum((each.lane, each.inputs) == (line.lane, line.inputs) for each in deliveries)
+        return self.inbox.in_line(line) + deferred
 
     def next_due(self) -> list[float]:
         """When there may be something to start, on the monotonic clock."""

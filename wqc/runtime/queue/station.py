@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from wqc.contract.limits import KEEP
 from wqc.contract.names import item_hash
+from wqc.runtime.graph.graph import Line
 from wqc.runtime.graph.origin import Offer
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.book import Book
@@ -105,8 +106,8 @@ class Station(ABC):
     def waiting(self) -> int:
         """Items that came here and that nothing is begun with."""
 
-    def waiting_in(self, lane: str) -> int:
-        """As `waiting`, in one lane."""
+    def waiting_in(self, line: Line) -> int:
+        """As `waiting`, in one of its lines."""
         return self.waiting
 
     @property
