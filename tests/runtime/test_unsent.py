@@ -18,7 +18,8 @@ from wqc.runtime.manager import stations, unsent
 from wqc.runtime.manager.stations import Stations
 from wqc.runtime.manager.status import Status
 from wqc.runtime.manager.unsent import Unsent
-from wqc.runtime.queue.queue import Queue
+from wqc.runtime.queue import holder
+from wqc.runtime.queue.jobstation import JobStation
 from wqc.runtime.sources.source import Listing
 from wqc.runtime.stores.local.state import LocalStateStore
 
@@ -34,15 +35,15 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def offered(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often a queue was offered each item."""
+    """How often a queue, or a holder, was offered each item."""
     found: Counter[str] = Counter()
-    offer = Queue.offer
+    offer = JobStation.offer
 
-    def noted(self: Queue, one: Offer) -> None:
+    def noted(self: JobStation, one: Offer) -> None:
         found[one.delivery.name] += 1
         offer(self, one)
 
-    monkeypatch.setattr(Queue, "offer", noted)
+    monkeypatch.setattr(JobStation, "offer", noted)
     return found
 
 
@@ -248,3 +249,23 @@ def test_that_the_first_are_done_says_nothing_of_the_last() -> None:
     for _ in range(4 * unsent.LATELY):
         found.sent([Delivery("work", "", "", "")])
     assert 95 <= found.likely("work", "") <= 100
+
+
+def test_of_a_source_whose_items_all_fail_on_their_way_few_are_taken_up(
+    tmp_path: Path, offered: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(holder, "FAILED_LIMIT", 4)
+
+    async def scenario() -> None:
+        workflow = Workflow("long")
+        workflow.queue("work", workflow.filter("some", workflow.source("names"), where="item.data.size > 1"))
+        source = Shared(dict.fromkeys(NAMES, 1))
+        async with managed(
+            workflow, tmp_path, {"work": queue_files("work", "true")}, {"names": source}
+        ) as manager:
+            status = await manager.until(lambda status: status.stalled)
+            assert {each.node: each.failed for each in status.nodes}["some"] == 4
+            assert not status.idle
+            assert len(offered) <= 4 + 5 + 3
+
+    asyncio.run(scenario())

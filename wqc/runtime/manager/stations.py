@@ -141,10 +141,13 @@ class Stations:
 
     def has_room(self, port: Port) -> bool:
         """In some lane that the source's items come to first few of them wait; that others are slow doesn't
-        keep them from it, nor do another source's items.
+        keep them from it, nor do another source's items. Nor do many wait to be held: more than can be are
+        in the way of all.
         """
-        lines = (*self._graph.lines(port), *self._graph.lines(failed_port(port)))
-        return min((self.all[line.station].waiting_in(line) for line in lines), default=0) < ENOUGH
+        ports = (port, failed_port(port))
+        lines = chain.from_iterable(map(self._graph.lines, ports))
+        fewest = min((self.all[line.station].waiting_in(line) for line in lines), default=0)
+        return max(fewest, *(holder.waiting for holder in self._holders(ports)), 0) < ENOUGH
 
     def expected(self, station: str, lane: str) -> int:
         """How many more items are listed that are likely to come there."""
@@ -152,12 +155,16 @@ class Stations:
 
     def held_up(self, ports: Sequence[Port]) -> Callable[[], str]:
         """Why nothing more may come from these ports: who should hold what fails after them has no room."""
-        nodes = [*self._graph.holding(ports), *map(str, ports)]
 
         def why() -> str:
-            return next((each.full for node in nodes if (each := self.holders.get(node)) and each.full), "")
+            return next((holder.full for holder in self._holders(ports) if holder.full), "")
 
         return why
+
+    def _holders(self, ports: Sequence[Port]) -> list[Holder]:
+        """Of what fails between these ports and the next queues, or in the ports' sources."""
+        nodes = [*self._graph.holding(ports), *map(str, ports)]
+        return [self.holders[node] for node in nodes if node in self.holders]
 
     def _with_jobs(self) -> Iterator[tuple[str, JobStation]]:
         return chain(self.queues.items(), self.holders.items())
