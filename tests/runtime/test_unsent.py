@@ -14,6 +14,7 @@ from support.sources import Shared
 from wqc.runtime.graph.graph import Delivery, Line, Port
 from wqc.runtime.graph.origin import Offer
 from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.lanes.scaler import Scaler
 from wqc.runtime.manager import stations, unsent
 from wqc.runtime.manager.stations import Stations
 from wqc.runtime.manager.status import Status
@@ -269,3 +270,25 @@ def test_of_a_source_whose_items_all_fail_on_their_way_few_are_taken_up(
             assert len(offered) <= 4 + 5 + 3
 
     asyncio.run(scenario())
+
+
+def test_what_comes_while_the_first_listing_is_worked_off_has_arrived(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arrived: list[str] = []
+    monkeypatch.setattr(Scaler, "arrived", lambda *_: arrived.append(""))
+
+    async def scenario() -> None:
+        source = Shared(dict.fromkeys(NAMES, 1))
+        await LocalStateStore(tmp_path).write({"paused.work": ""})
+        async with managed(
+            simple("work"), tmp_path, {"work": queue_files("work", "true")}, {"names": source}
+        ) as manager:
+            await manager.until(lambda status: status.stalled)
+            source.data |= dict.fromkeys(("one", "two", "three", "four"), 1)
+            await manager.until(lambda status: status.stalled and waiting(status) == [MANY + 4])
+            await manager.state.write({"paused.work": None})
+            await manager.until(lambda status: status.idle, 60)
+
+    asyncio.run(scenario())
+    assert len(arrived) == 4

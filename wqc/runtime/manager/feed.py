@@ -79,8 +79,8 @@ class Feed:
         self._refill = asyncio.Event()
         """Others have some of what it holds, and it has more; or they have all."""
         self._wanted = wanted
-        self._is_first = True
-        """The items of the first listing are being sent."""
+        self._backlog = 0
+        """Items of the first listing that weren't sent yet; they come before others."""
         self._finished: dict[str, None] = {}
         """Items that the source keeps until it is told that others have them."""
         self._wants_done = False
@@ -154,6 +154,8 @@ class Feed:
         self._left_out = listing.left_out
         self._note(listing.notice)
         before, self._listed = self._listed, listing.versions  # an equal one too: the source keeps that one
+        if before is None:
+            self._backlog = len(listing.versions)
         if listing.versions != before:
             self._compare(before or {}, listing.versions)
         await self._send_on()
@@ -187,8 +189,8 @@ class Feed:
             for name, version in entries:
                 self._take_up(name, version)
             goes_on = await self._route_unrouted() and bool(entries)
+            self._backlog = max(0, self._backlog - len(entries))
             await asyncio.sleep(0)
-        self._is_first = self._is_first and bool(self._unsent)
 
     def _take_up(self, name: str, version: str) -> None:
         is_sent = name in self._origins or name in self._unrouted
@@ -247,7 +249,7 @@ class Feed:
             fetch=partial(self._source.get, item.name),
             is_open=lambda: not (self._failure or self._held_up()),
             complete=partial(self._complete, item.name),
-            is_backlog=self._is_first,
+            is_backlog=self._backlog > 0,
             until_done=self._until_done,
             until_told=self._wants_done,
         )
