@@ -229,6 +229,40 @@ def test_everything_is_taken_once_in_order(listings: list[dict[str, str]]) -> No
     assert not found
 
 
+@given(st.lists(st.dictionaries(st.text(max_size=1), st.sampled_from("ab"), max_size=4), min_size=1))
+def test_what_is_kept_is_what_is_listed_once_each(listings: list[dict[str, str]]) -> None:
+    found = Unsent()
+    for each in listings:
+        found.add(each)
+    listed = listings[-1]
+    asyncio.run(found.keep(listed))
+    assert len(found) == len(listed)
+    taken: list[tuple[str, str]] = []
+    while more := found.take():
+        taken += more
+    every = [entry for each in listings for entry in each.items() if listed.get(entry[0]) == entry[1]]
+    assert taken == list(dict.fromkeys(every))
+
+
+def test_what_changes_while_nothing_is_sent_does_not_pile_up(tmp_path: Path) -> None:
+    class Changing(Shared):
+        listings = 0
+
+        async def list(self) -> Listing:
+            self.listings += 1
+            return Listing(dict.fromkeys(NAMES[:40], "") | dict.fromkeys(NAMES[40:], str(self.listings)))
+
+    async def scenario() -> None:
+        source = Changing(dict.fromkeys(NAMES, 1))
+        await LocalStateStore(tmp_path).write({"paused.work": ""})
+        files = {"work": queue_files("work", "true", rework="on_change")}
+        async with managed(simple("work"), tmp_path, files, {"names": source}) as manager:
+            await manager.until(lambda _: source.listings > 15)
+            assert MANY <= waiting(manager.status())[0] <= 2 * MANY + 5 + 3
+
+    asyncio.run(scenario())
+
+
 def test_the_rest_is_likely_to_go_as_those_before_it_went() -> None:
     found = Unsent()
     found.add(dict.fromkeys(map(str, range(103)), ""))

@@ -158,6 +158,9 @@ class Feed:
             self._backlog = len(listing.versions)
         if listing.versions != before:
             self._compare(before or {}, listing.versions)
+            if len(self._unsent) > 2 * len(listing.versions):
+                # what changes while nothing is sent would pile up
+                await self._unsent.keep(listing.versions)
         await self._send_on()
         await self._tell_finished()
 

@@ -1,10 +1,12 @@
 """What a source lists and wasn't sent to anybody yet, and where it is likely to go."""
 
+import asyncio
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 
 from wqc.runtime.graph.graph import Delivery
+from wqc.runtime.sources.versions import Versions
 
 IN_ONE_GO = 500
 """Items that are sent before others have a turn: a twentieth of a second on a busy machine."""
@@ -13,7 +15,7 @@ LATELY = 1000
 
 
 class Unsent:
-    """Its length counts what isn't listed any more too: that shows when its turn comes."""
+    """Its length counts what isn't listed any more too: that shows when its turn comes, or in `keep`."""
 
     def __init__(self) -> None:
         self._entries: deque[Iterator[tuple[str, str]]] = deque()
@@ -30,6 +32,18 @@ class Unsent:
         """Versions by name, in order; that doesn't change any more."""
         self._entries.append(iter(versions.items()))
         self._count += len(versions)
+
+    async def keep(self, listed: Mapping[str, str]) -> None:
+        """Only what is listed like this, each once. Others go on meanwhile."""
+        kept = Versions()
+        for number, (name, version) in enumerate(chain.from_iterable(self._entries), 1):
+            if listed.get(name) == version:
+                kept.add(name, version)
+            if number % IN_ONE_GO == 0:
+                await asyncio.sleep(0)
+        self._entries.clear()
+        self._count = 0
+        self.add(kept)
 
     def take(self) -> list[tuple[str, str]]:
         """Names and versions of those that come next."""
