@@ -3,7 +3,6 @@
 import os
 import secrets
 import shutil
-import socket
 import ssl
 import urllib.error
 import urllib.request
@@ -15,6 +14,7 @@ import yaml
 from cluster import audit
 from cluster.processes import Processes
 from support.gobuild import API_SERVER, linked
+from support.ports import free_port
 
 SERVICES = "10.96.0.0/16"
 NAMES = ("10.96.0.1", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
@@ -135,9 +135,3 @@ class ControlPlane:
                 return bool(answer.status == 200)
         except (urllib.error.URLError, OSError):
             return False
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

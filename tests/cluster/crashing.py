@@ -13,9 +13,9 @@ import yaml
 
 from cluster.calls import Meddler, Proxy
 from cluster.client import Client
-from cluster.control_plane import free_port
 from cluster.forked import start_manager
 from support.localrun import job_template, queue_files
+from support.ports import free_port
 from wqc.contract.limits import SMALL_ITEM_BYTES
 from wqc.contract.names import item_hash
 from wqc.runtime.queue.ledger import read_segment

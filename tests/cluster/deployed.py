@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from cluster.client import Client
-from cluster.control_plane import free_port
+from support.ports import free_port
 from wqc.contract.names import MANAGER, object_name
 from wqc.runtime.queue.ledger import read_segment
 from wqc.runtime.stores.store import Segment

@@ -15,9 +15,9 @@ from typing import Any
 import yaml
 
 from cluster.client import Client, Manifest
-from cluster.control_plane import free_port
 from cluster.forked import start_manager
 from support.built import Folder
+from support.ports import free_port
 from wqc.contract.names import object_name
 from wqc.runtime.queue.ledger import read_segment
 from wqc.runtime.stores.store import Segment

@@ -11,9 +11,9 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from cluster.client import Client
-from cluster.control_plane import free_port
 from cluster.deployed import Deployed, is_done
 from support.localrun import job_template, queue_files
+from support.ports import free_port
 from wqc.contract.names import item_hash
 
 MANAGER = '''"""The manager of the workflow crash. wqc made it from crash.wq: edit that file, not this one."""
