@@ -15,7 +15,7 @@ from wqc.runtime.graph.graph import Delivery, Line, Port
 from wqc.runtime.graph.origin import Offer
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.lanes.scaler import Scaler
-from wqc.runtime.manager import stations, unsent
+from wqc.runtime.manager import feed, stations, unsent
 from wqc.runtime.manager.stations import Stations
 from wqc.runtime.manager.status import Status
 from wqc.runtime.manager.unsent import Unsent
@@ -209,6 +209,40 @@ def test_a_source_with_much_keeps_nothing_of_another_from_its_turn(tmp_path: Pat
             await manager.until(lambda status: "little:now" in {job["name"] for job in jobs(tmp_path)})
             assert len(jobs(tmp_path)) < MANY / 2
             assert waiting(manager.status())[0] > MANY / 2
+
+    asyncio.run(scenario())
+
+
+def test_what_cannot_be_read_keeps_nothing_that_comes_behind_it(tmp_path: Path) -> None:
+    class Torn(Shared):
+        async def get(self, name: str) -> str:
+            return await super().get(name if name >= NAMES[20] else "none")
+
+    async def scenario() -> None:
+        source = Torn(dict.fromkeys(NAMES, 1))
+        files = {"work": queue_files("work", "true")}
+        async with managed(simple("work"), tmp_path, files, {"names": source}) as manager:
+            status = await manager.until_done(MANY - 20, seconds=60)
+            assert (status.queues[0].troubled.count, waiting(status)) == (20, [20])
+
+    asyncio.run(scenario())
+
+
+def test_there_is_an_end_to_what_one_queue_may_keep_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "MOST_OPEN", 20)
+
+    async def scenario() -> None:
+        await LocalStateStore(tmp_path).write({"paused.slow": ""})
+        files = {name: queue_files(name, "true") for name in ("slow", "fast")}
+        async with managed(simple("slow", "fast"), tmp_path, files, {"names": NAMES}) as manager:
+            status = await manager.until(lambda status: status.stalled)
+            assert 20 <= status.queues[1].done < 20 + unsent.IN_ONE_GO
+            assert "also for queues that have room" in status.sources[0].problem
+            await manager.state.write({"paused.slow": None})
+            status = await manager.until_done(MANY, MANY, seconds=60)
+            assert status.sources[0].problem == ""
 
     asyncio.run(scenario())
 

@@ -25,6 +25,11 @@ MOST_IDLE = 400
 """Messages that wait for a person or for the record, and take nobody's place; with more of them, fewer others
 are held.
 """
+MOST_OPEN = 30_000
+"""Items of a source that not everyone has who is to get them, as where one of two queues is paused: beyond
+that the others have to wait too, since what is open takes 1.4 kB, and the manager's memory has an end.
+"""
+FULL = f"{MOST_OPEN:,} of its items wait, and the others behind them, also for queues that have room"
 SOON = 0.2
 """Seconds in which others are likely to take more, once they have begun to."""
 
@@ -101,7 +106,8 @@ class Feed:
 
     def status(self) -> SourceStatus:
         found = self._unreadable.all()
-        told = "; ".join(filter(None, (in_words(found, "read"), self._notice)))
+        full = FULL if self._unsent and self._is_full and self._has_room() else ""
+        told = "; ".join(filter(None, (in_words(found, "read"), full, self._notice)))
         problem = self._failure or self._held_up() or told
         left_out = self._left_out + sum(name not in self._unrouted for name in self._unreadable)
         return SourceStatus(
@@ -125,7 +131,7 @@ class Feed:
     def rests(self) -> bool:
         """The last listing was good, and where its items go is known; they may wait there or for room."""
         waits = self._failure or (self._settling and not self._origins) or self._unrouted or self._finished
-        return self._listed is not None and not waits and not (self._unsent and self._has_room())
+        return self._listed is not None and not waits and not (self._unsent and self._may_send())
 
     async def run(self) -> None:
         while True:
@@ -188,12 +194,19 @@ class Feed:
         """What is listed and wasn't sent yet, as long as there is room for it."""
         goes_on = True
         while goes_on:
-            entries = self._unsent.take() if self._has_room() else []
+            entries = self._unsent.take() if self._may_send() else []
             for name, version in entries:
                 self._take_up(name, version)
             goes_on = await self._route_unrouted() and bool(entries)
             self._backlog = max(0, self._backlog - len(entries))
             await asyncio.sleep(0)
+
+    def _may_send(self) -> bool:
+        return not self._is_full and self._has_room()
+
+    @property
+    def _is_full(self) -> bool:
+        return len(self._origins) + len(self._unrouted) >= MOST_OPEN
 
     def _take_up(self, name: str, version: str) -> None:
         is_sent = name in self._origins or name in self._unrouted

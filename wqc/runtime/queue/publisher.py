@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from wqc.runtime.carriers.carrier import Carrier, NotAccepted
+from wqc.runtime.graph.graph import Line
 from wqc.runtime.graph.origin import Offer
 from wqc.runtime.lanes.rate import Rate
 from wqc.runtime.manager.status import CarrierStatus, in_words, troubled
@@ -68,6 +69,10 @@ class Publisher(Station):
     @property
     def waiting(self) -> int:
         return len(self._waiting)
+
+    def waiting_in(self, line: Line) -> int:
+        """But for those that aren't accepted: what comes behind them is, perhaps."""
+        return len(self._waiting) - len(self._troubles)
 
     def status(self) -> CarrierStatus:
         if self.knows:

@@ -92,9 +92,8 @@ class Starter:
         return sum(map(self._expected, self._lanes))
 
     def waiting_in(self, line: Line) -> int:
-        deliveries = (offer.delivery for offer in self._deferred.values())
-        deferred = sum((each.lane, each.inputs) == (line.lane, line.inputs) for each in deliveries)
-        return self.inbox.in_line(line) + deferred
+        """But for those that couldn't be started: what comes behind them can be, perhaps."""
+        return self.inbox.in_line(line)
 
     def next_due(self) -> list[float]:
         """When there may be something to start, on the monotonic clock."""
