@@ -158,7 +158,7 @@ class Cluster:
                 page = json.loads(await self._transport.ask("GET", path, asked, accept=accept))
             except ApiError as error:
                 raise Trouble(f"{self.where}: {error}") from None
-            items += page["items"]
+            items += page["items"] or ()  # null where metadata alone is asked for and there is none
             following = page["metadata"].get("continue")
             if not following:
                 return items
