@@ -99,6 +99,9 @@ class RealNode:
             "clusterDomain": "cluster.local",
             "resolvConf": "/dev/null",
             "serializeImagePulls": False,
+            # the images are nowhere else, and how full the disk is isn't the node's business
+            "imageGCHighThresholdPercent": 100,
+            "imageGCLowThresholdPercent": 99,
             "evictionHard": {
                 "memory.available": "100Mi",
                 "nodefs.available": "1%",
