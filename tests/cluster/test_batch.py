@@ -62,9 +62,10 @@ def wait_complete(system: System) -> None:
 
 
 def said(system: System) -> dict[str, str]:
-    """What each worker wrote, by pod."""
-    pods = [pod["metadata"]["name"] for pod in system.listed("pods")]
-    return {pod: system.kubectl("logs", pod, "-c", "worker", "--ignore-errors") for pod in pods}
+    """What each worker wrote, by pod; not those that are being taken away, as what waited for a word is."""
+    pods = [pod["metadata"] for pod in system.listed("pods")]
+    names = [pod["name"] for pod in pods if "deletionTimestamp" not in pod]
+    return {name: system.kubectl("logs", name, "-c", "worker", "--ignore-errors") for name in names}
 
 
 def serve(system: System, rabbitmq: RabbitServer) -> None:
