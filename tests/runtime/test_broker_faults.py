@@ -89,7 +89,7 @@ def test_a_network_that_is_cut_for_longer_than_both_sides_wait(
         way.plug()
 
     with (
-        cable("wqc-manager") as way,
+        cable() as way,
         filled(tmp_path, host=way.address, prefix=way.prefix, **options) as broker,
     ):
         status, said = asyncio.run(

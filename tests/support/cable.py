@@ -1,5 +1,6 @@
 """A network namespace for a server, and the cable to it, which a test can pull."""
 
+import fcntl
 import os
 import subprocess
 from collections.abc import Iterator
@@ -7,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import ip_network
 
+from support.gobuild import cache_folder
 from support.need import unavailable
 
 _NETWORKS = list(ip_network("10.244.254.0/24").subnets(new_prefix=30))
@@ -32,28 +34,41 @@ class Cable:
 
 
 @contextmanager
-def cable(name: str) -> Iterator[Cable]:
-    """`name`: what the namespace's and the interface's begin with, at most 12 characters."""
+def cable() -> Iterator[Cable]:
     if os.geteuid():
         unavailable("a network that can be cut takes root")
-    # tests that run at the same time have networks of their own
-    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    network = _NETWORKS[worker % len(_NETWORKS)]
-    outside, inside = map(str, network.hosts())
-    name = f"{name}-{worker}"
-    laid = Cable(name, inside)
-    _remove(name)
-    try:
-        _run("ip", "netns", "add", name)
-        _run("ip", "link", "add", name, "type", "veth", "peer", "name", "end", "netns", name)
-        _run("ip", "address", "add", f"{outside}/{network.prefixlen}", "dev", name)
-        _run("ip", "link", "set", name, "up")
-        _run(*laid.prefix, "ip", "link", "set", "lo", "up")
-        _run(*laid.prefix, "ip", "address", "add", f"{inside}/{network.prefixlen}", "dev", "end")
-        _run(*laid.prefix, "ip", "link", "set", "end", "up")
-        yield laid
-    finally:
-        _remove(name)
+    with _number() as number:
+        network = _NETWORKS[number]
+        outside, inside = map(str, network.hosts())
+        name = f"wqc-cable-{number}"
+        laid = Cable(name, inside)
+        _remove(name)  # a run that was killed leaves its own, and its route
+        try:
+            _run("ip", "netns", "add", name)
+            _run("ip", "link", "add", name, "type", "veth", "peer", "name", "end", "netns", name)
+            _run("ip", "address", "add", f"{outside}/{network.prefixlen}", "dev", name)
+            _run("ip", "link", "set", name, "up")
+            _run(*laid.prefix, "ip", "link", "set", "lo", "up")
+            _run(*laid.prefix, "ip", "address", "add", f"{inside}/{network.prefixlen}", "dev", "end")
+            _run(*laid.prefix, "ip", "link", "set", "end", "up")
+            yield laid
+        finally:
+            _remove(name)
+
+
+@contextmanager
+def _number() -> Iterator[int]:
+    """Of a network that no other test has, of this run or another on this machine."""
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    for number in range(len(_NETWORKS)):
+        with (cache_folder() / f"cable-{number}.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            yield number
+            return
+    raise AssertionError(f"all {len(_NETWORKS)} networks that can be cut are taken")
 
 
 def _remove(name: str) -> None:

@@ -47,7 +47,7 @@ def restarted(kind: str, folder: Path, stack: ExitStack) -> tuple[Queue, Callabl
 
 def cut_off(kind: str, folder: Path, stack: ExitStack) -> tuple[Queue, Callable[[], object]]:
     """For longer than either side waits for a sign of life of the other."""
-    way = stack.enter_context(cable("wqc-batch"))
+    way = stack.enter_context(cable())
     there = {"host": way.address, "prefix": way.prefix}
 
     def cut() -> None:

@@ -81,7 +81,7 @@ def test_a_network_that_is_cut_for_longer_than_any_timeout(tmp_path: Path) -> No
         assert time.monotonic() < cut + 20
         way.plug()
 
-    with cable("wqc-kafka") as way, kafka_server(tmp_path, way.address, way.prefix) as kafka:
+    with cable() as way, kafka_server(tmp_path, way.address, way.prefix) as kafka:
         kafka.create("numbers", 3)
         kafka.send("numbers", range(ITEMS))
         asyncio.run(run(kafka, way))

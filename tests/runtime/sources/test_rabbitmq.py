@@ -276,7 +276,7 @@ def test_the_network_is_cut_for_longer_than_both_sides_wait(tmp_path: Path) -> N
 
     async def run() -> None:
         with (
-            cable("wqc-rabbit") as way,
+            cable() as way,
             rabbitmq_server(tmp_path / "far", host=way.address, prefix=way.prefix) as server,
         ):
             await send(server, "cut", numbers(500))

@@ -119,7 +119,7 @@ def test_the_network_is_cut_for_longer_than_the_server_may_take(
 ) -> None:
     async def run() -> None:
         with (
-            cable("wqc-redis") as way,
+            cable() as way,
             redis_server(tmp_path / "far", True, way.address, way.prefix) as server,
         ):
             entries.put(server, "cut", 500)
