@@ -71,6 +71,8 @@ class Topic:
         self._group = group
         self._errors = Errors()
         self.commit_problem = ""
+        self.refused: set[int] = set()
+        """The partitions for which a commit failed, until they are taken out to be committed again."""
         common = {**config, "error_cb": self._errors.note}
         with connection.opening():
             self._admin = AdminClient(common)
@@ -151,7 +153,7 @@ class Topic:
                 yield told
 
     def commit(self, offsets: Mapping[int, tuple[int, str]]) -> None:
-        """Without waiting for an answer; `commit_problem` says how it went."""
+        """Without waiting for an answer; `commit_problem` and `refused` say how it went."""
         places = [
             TopicPartition(self.name, number, offset, metadata)
             for number, (offset, metadata) in offsets.items()
@@ -160,12 +162,14 @@ class Topic:
             self._consumer.commit(offsets=places, asynchronous=True)
         except KafkaException as error:
             self.commit_problem = str(self._trouble(error))
+            self.refused.update(offsets)
 
     def close(self) -> None:
         """Waits for commits that are under way, as long as the brokers answer."""
         self._consumer.close()
 
     def _committed(self, error: KafkaError | None, places: list[TopicPartition]) -> None:
+        self.refused.update(each.partition for each in places if error or each.error)
         first = error or next((each.error for each in places if each.error), None)
         self.commit_problem = f"what is done can't be committed: {self._why(first)}" if first else ""
 

@@ -113,7 +113,9 @@ class KafkaBroker:
             if (name, message.version) not in done
         }
         more = more or len(versions) < len(self._messages)
-        return Held(versions, more, max(self._reading.dedupe, LEAST_REMEMBERED))
+        # while the brokers don't take it, what is done comes back whenever this process starts again
+        remember = None if topic.commit_problem else max(self._reading.dedupe, LEAST_REMEMBERED)
+        return Held(versions, more, remember)
 
     async def body(self, name: str) -> Body:
         if name not in self._messages:
@@ -147,6 +149,8 @@ class KafkaBroker:
             if before := self._topic:
                 self._topic = None
                 await self._hang_up(before)
+                for partition in self._partitions.values():
+                    partition.committed = None  # of what was under way, nothing is known
             reading = self._reading
             self._topic = Topic(reading.topic, self._connection, config, reading.group, self._patience)
             self._read_on(self._topic)
@@ -295,10 +299,10 @@ class KafkaBroker:
     def _commit(self, topic: Topic) -> None:
         offsets: dict[int, tuple[int, str]] = {}
         now = time.monotonic()
-        failed = bool(topic.commit_problem)
+        refused, topic.refused = topic.refused, set()
         for number, partition in self._partitions.items():
             reached = partition.progress.commit(self._id)
-            if failed or reached != partition.committed or now >= partition.committed_at + RENEWED:
+            if number in refused or reached != partition.committed or now >= partition.committed_at + RENEWED:
                 offsets[number] = partition.committed = reached
                 partition.committed_at = now
         if offsets:
