@@ -48,7 +48,7 @@ class Lanes(Crash):
         self, client: Client, namespace: str, folder: Path, shards: str, zoned: bool, **more: Any
     ) -> None:
         super().__init__(client, namespace, folder, ITEMS)
-        self.environment["WQC_PERIODS"] = PERIODS.replace("lease=1", "lease=6 unhealthy=60 probe=3")
+        self.environment["WQC_PERIODS"] = PERIODS.replace("lease=2", "lease=6 unhealthy=60 probe=3")
         (folder / "manager.py").write_text(MANAGER.format(shards=list(shards)))
         at_once = {"min": AT_ONCE, "max": AT_ONCE}
         lanes = [

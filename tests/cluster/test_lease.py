@@ -1,12 +1,13 @@
 """Of several managers one holds the Lease; when it ends, or falls silent, the next one has it."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from cluster.client import Client
 from wqc.runtime.stores.kubernetes.lease import Lease, LeaseLost
-from wqc.runtime.stores.kubernetes.transport import Transport
+from wqc.runtime.stores.kubernetes.transport import ApiError, Transport
 
 
 def lease(client: Client, name: str, holder: str, duration: int = 1) -> Lease:
@@ -57,16 +58,49 @@ def test_the_second_takes_over_when_the_first_falls_silent(api_server: Client) -
 
 def test_it_is_kept_for_as_long_as_it_is_renewed(api_server: Client) -> None:
     async def scenario() -> None:
-        first, second = (lease(api_server, "kept", holder) for holder in ("a", "b"))
+        first, second = (lease(api_server, "kept", holder, 3) for holder in ("a", "b"))
         await first.acquire()
         keeping = asyncio.create_task(first.keep())
         waiting = asyncio.create_task(second.acquire())
-        for _ in range(30):
+        for _ in range(60):
             await asyncio.sleep(0.1)
             assert first.is_held
         assert not waiting.done()
         keeping.cancel()
         await asyncio.wait_for(waiting, 10)
+
+    asyncio.run(scenario())
+
+
+class Failing(Transport):
+    """So many of its requests fail."""
+
+    failures = 0
+
+    async def ask(self, *asked: Any, **more: Any) -> bytes:
+        if self.failures:
+            self.failures -= 1
+            raise ApiError(500, "etcd has no leader")
+        return await super().ask(*asked, **more)
+
+
+def test_a_renewal_that_failed_is_tried_again_while_it_may(api_server: Client) -> None:
+    async def scenario() -> None:
+        transport = Failing(api_server.api)
+        first = Lease(transport, "default", "failing", "a", 6)
+        await first.acquire()
+        keeping = asyncio.create_task(first.keep())
+        for _ in range(3):
+            # of the four seconds for which it may write, two are over when it is renewed
+            transport.failures = 3
+            while transport.failures:
+                await asyncio.sleep(0.1)
+            await asyncio.sleep(1)
+            assert first.is_held
+            assert not keeping.done()
+        transport.failures = 1000
+        with pytest.raises(LeaseLost, match="could not be renewed in time"):
+            await asyncio.wait_for(keeping, 10)
 
     asyncio.run(scenario())
 

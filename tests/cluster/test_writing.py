@@ -17,6 +17,7 @@ from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.kubernetes.state import KubernetesStateStore
 from wqc.runtime.stores.kubernetes.store import KubernetesStore
 from wqc.runtime.stores.kubernetes.transport import Transport
+from wqc.runtime.stores.state import Conflict
 from wqc.runtime.stores.store import AlreadyExists, Announcement, Refused, Segment, Template
 
 
@@ -97,6 +98,38 @@ def test_every_patch_of_a_job_names_the_state_that_it_is_about(api_server: Clien
     for name, version in zip(names, versions[1::2], strict=True):
         found = api_server.request("GET", f"/apis/batch/v1/namespaces/versions/jobs/{name}").body["metadata"]
         assert 1 < int(version) < int(found["resourceVersion"])
+
+
+def test_every_patch_of_the_state_names_the_version_that_it_is_based_on(api_server: Client) -> None:
+    """What somebody else writes meanwhile stays, in the very entry that is to be written too."""
+    prepared(api_server, "states", 0)
+    transport = Noting(api_server)
+    path = "/api/v1/namespaces/states/configmaps/demo-state"
+
+    async def scenario() -> None:
+        mine = KubernetesStateStore(transport, "states", "demo")
+        other = KubernetesStateStore(transport, "states", "demo")
+        await mine.write({"rollout.work": "1", "report": "a"})
+        await other.write({"paused.work": ""})
+        await mine.write({"rollout.work": "2"})
+        before = await other.read()
+        await other.write({"rollout.work": "4"})
+        with pytest.raises(Conflict, match=r"has changed rollout\.work of demo-state"):
+            await mine.write({"rollout.work": "5", "report": "c"})
+        assert (await other.read()).entries == {**before.entries, "rollout.work": "4"}
+        assert (await mine.write({"rollout.work": "5"})).entries["rollout.work"] == "5"  # it has seen that
+
+        assert api_server.request("DELETE", path).status == 200
+        with pytest.raises(Conflict):
+            await mine.write({"rollout.work": "6"})
+        assert (await mine.write({"report": "d"})).entries == {"report": "d"}
+        await mine.close()
+        await other.close()
+
+    asyncio.run(scenario())
+    patches = [body for method, _, body in transport.written if method == "PATCH"]
+    assert patches
+    assert all(body["metadata"]["resourceVersion"] for body in patches)
 
 
 def test_a_job_on_its_way_out_is_told_from_one_that_stays(api_server: Client) -> None:

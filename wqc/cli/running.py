@@ -179,12 +179,13 @@ def cluster(namespace: str | None) -> Cluster:
 @contextmanager
 def asking(where: str) -> Iterator[None]:
     """What a store refuses, as trouble."""
+    from wqc.runtime.stores.state import Conflict
     from wqc.runtime.stores.store import Refused
 
     try:
         yield
-    except Refused as refused:
-        raise Trouble(f"{where}: {refused}") from None
+    except (Refused, Conflict) as error:
+        raise Trouble(f"{where}: {error}") from None
 
 
 async def read_report(found: Place, workflow: str) -> "Report | None":

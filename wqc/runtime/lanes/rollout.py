@@ -13,7 +13,8 @@ import msgspec
 
 from wqc.contract.settings import Rollout as Order
 from wqc.runtime.logs import log
-from wqc.runtime.stores.state import StateStore
+from wqc.runtime.stores.state import Conflict, StateStore
+from wqc.runtime.stores.store import Refused
 
 ENTRY = "rollout."
 
@@ -61,7 +62,10 @@ class Rollout:
         saved = (await self._store.read()).entries.get(ENTRY + self._queue)
         progress = _begun(saved, self._progress, self._order.order)
         if saved != _text(progress):
-            await self._store.write({ENTRY + self._queue: _text(progress)})
+            try:
+                await self._store.write({ENTRY + self._queue: _text(progress)})
+            except Conflict as conflict:
+                raise Refused(str(conflict)) from None
         self._progress = progress
 
     def succeeded(self, lane: str, template: str, job: str) -> None:
@@ -82,7 +86,11 @@ class Rollout:
     async def save(self) -> None:
         """Raises Refused; then the lanes keep what they have."""
         if self._next:
-            await self._store.write({ENTRY + self._queue: _text(self._next)})
+            try:
+                await self._store.write({ENTRY + self._queue: _text(self._next)})
+            except Conflict:  # what another manager wrote is what holds
+                self._next = None
+                return await self.load()
             self._progress, self._next = self._next, None
             self._proven.clear()
             if self._progress.stopped:

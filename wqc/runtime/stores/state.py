@@ -32,7 +32,8 @@ class StateStore(Protocol):
     async def write(self, changes: Mapping[str, str | None], version: str | None = None) -> State:
         """Set entries, or take them out with None; the others stay as they are.
 
-        Raises also Conflict: `version` is given and isn't the current one. Nothing is written then.
+        Raises also Conflict: `version` is given and isn't the current one, or somebody else has changed one
+        of these entries since it was last seen here. Nothing is written then.
         """
         ...
 

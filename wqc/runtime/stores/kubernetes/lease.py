@@ -74,13 +74,16 @@ class Lease:
 
     async def keep(self) -> None:
         """Renew it again and again. Raises LeaseLost."""
+        pause = self._duration / 3
         while True:
-            await asyncio.sleep(self._duration / 5)
+            await asyncio.sleep(pause)
             try:
                 holder = await self._try()
+                pause = self._duration / 3
             except ApiError as error:
                 log(logging.WARNING, "the lease can't be renewed", reason=str(error))
                 holder = None
+                pause = max(self._duration / 15, error.retry_after or 0.0)
             if holder is not None:
                 raise LeaseLost(f"{holder} has the lease")
             if not self.is_held:

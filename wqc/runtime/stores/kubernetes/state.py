@@ -1,4 +1,8 @@
-"""The state as a ConfigMap, WORKFLOW-state. Nothing in git declares it, so nothing reverts it."""
+"""The state as a ConfigMap, WORKFLOW-state. Nothing in git declares it, so nothing reverts it.
+
+Every patch names the version that it is based on. Where the writer names none, it is the one that this
+process saw last; a newer one will do if it has the same entries of those that are written.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -10,6 +14,11 @@ from wqc.runtime.stores.kubernetes.transport import MERGE_PATCH, ApiError, Trans
 from wqc.runtime.stores.kubernetes.watching import Followed, decoded, follow
 from wqc.runtime.stores.state import Conflict, State
 from wqc.runtime.stores.store import Refused
+
+_OTHER_VERSION = (404, 409)
+"""It was deleted, made or changed meanwhile."""
+TRIES = 10
+"""So many others may write at the same moment."""
 
 
 class KubernetesStateStore:
@@ -33,6 +42,8 @@ class KubernetesStateStore:
         self._name = object_name(workflow, STATE)
         self._path = f"{self._collection}/{self._name}"
         self._tasks: list[asyncio.Task[None]] = []
+        self._seen: State | None = None
+        self._turn = asyncio.Lock()
 
     async def changes(self) -> AsyncIterator[State]:
         seen: asyncio.Queue[State] = asyncio.Queue()
@@ -51,45 +62,56 @@ class KubernetesStateStore:
 
     async def read(self) -> State:
         try:
-            return _state(decoded(await self._transport.ask("GET", self._path), ConfigMap))
+            self._seen = await self._read()
         except ApiError as error:
-            if error.status == 404:
-                return State()
             raise Refused(str(error), error.retry_after) from None
+        return self._seen
 
     async def write(self, changes: Mapping[str, str | None], version: str | None = None) -> State:
-        if not self._may_write():
-            raise Refused("this manager doesn't hold the lease")
-        try:
-            return await self._create_or_patch(changes, version)
-        except ApiError as error:
-            if error.status in (404, 409):
-                raise Conflict(str(error)) from None
-            raise Refused(str(error), error.retry_after) from None
+        async with self._turn:
+            try:
+                if version is not None:
+                    return await self._put(changes, version)
+                return await self._write_on(self._seen or await self._read(), changes)
+            except ApiError as error:
+                if error.status in _OTHER_VERSION:
+                    raise Conflict(str(error)) from None
+                raise Refused(str(error), error.retry_after) from None
 
     async def close(self) -> None:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _create_or_patch(self, changes: Mapping[str, str | None], version: str | None) -> State:
+    async def _read(self) -> State:
+        try:
+            return _state(decoded(await self._transport.ask("GET", self._path), ConfigMap))
+        except ApiError as error:
+            if error.status == 404:
+                return State()
+            raise
+
+    async def _write_on(self, seen: State, changes: Mapping[str, str | None]) -> State:
+        for _ in range(TRIES):
+            try:
+                self._seen = await self._put(changes, seen.version)
+                return self._seen
+            except ApiError as error:
+                if error.status not in _OTHER_VERSION:
+                    raise
+            self._seen = found = await self._read()
+            others = [key for key in changes if found.entries.get(key) != seen.entries.get(key)]
+            if any(found.entries.get(key) != changes[key] for key in others):
+                raise Conflict(f"somebody else has changed {', '.join(others)} of {self._name}")
+            seen = found
+        raise Conflict(f"{self._name} changes all the time")
+
+    async def _put(self, changes: Mapping[str, str | None], version: str) -> State:
+        if not self._may_write():
+            raise Refused("this manager doesn't hold the lease")
         if version == "":
             return await self._create(changes)
-        try:
-            return await self._patch(changes, version)
-        except ApiError as error:
-            if error.status != 404 or version:
-                raise
-        try:
-            return await self._create(changes)
-        except ApiError as error:
-            if error.status != 409:
-                raise
-        return await self._patch(changes, version)
-
-    async def _patch(self, changes: Mapping[str, str | None], version: str | None) -> State:
-        metadata = self._metadata() | ({"resourceVersion": version} if version else {})
-        body = {"metadata": metadata, "data": changes}
+        body = {"metadata": self._metadata() | {"resourceVersion": version}, "data": changes}
         answer = await self._transport.ask("PATCH", self._path, body=body, content_type=MERGE_PATCH)
         return _state(decoded(answer, ConfigMap))
 
