@@ -79,16 +79,25 @@ def expected() -> Outcome:
 
 
 class Run:
-    """In a namespace of its own; the manager reaches the API server through a proxy."""
+    """In a namespace of its own; the managers, of which there is one as a rule, reach the API server through
+    a proxy.
+    """
 
     def __init__(
-        self, client: Client, namespace: str, folder: Path, meddler: Meddler, periods: str = ""
+        self,
+        client: Client,
+        namespace: str,
+        folder: Path,
+        meddler: Meddler,
+        periods: str = "",
+        managers: int = 1,
     ) -> None:
         self._client = client
         self._namespace = namespace
         self._folder = folder
         self._periods = periods
-        self._manager: BaseProcess | None = None
+        self._managers: list[BaseProcess] = []
+        self._wanted = managers
         self.starts = 0
         self.log = folder / "log"
         folder.mkdir(parents=True)
@@ -100,7 +109,8 @@ class Run:
         until = time.monotonic() + seconds
         try:
             while True:
-                if self._manager is None or not self._manager.is_alive():
+                self._managers = [each for each in self._managers if each.is_alive()]
+                while len(self._managers) < self._wanted:
                     self._start()
                 jobs = self._jobs()
                 held = [each for each in jobs if each["spec"].get("suspend")]
@@ -128,11 +138,10 @@ class Run:
             "WQC_PERIODS": f"{PERIODS} {self._periods}",
             "WQC_PORT": str(free_port()),
         }
-        self._manager = start_manager(self._folder, environment)
+        self._managers.append(start_manager(self._folder, environment))
 
     def kill(self) -> None:
-        manager = self._manager
-        if manager:
+        for manager in self._managers:
             manager.kill()
             manager.join()
 
