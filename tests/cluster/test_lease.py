@@ -76,11 +76,12 @@ class Failing(Transport):
     """So many of its requests fail."""
 
     failures = 0
+    error = ApiError(500, "etcd has no leader")
 
     async def ask(self, *asked: Any, **more: Any) -> bytes:
         if self.failures:
             self.failures -= 1
-            raise ApiError(500, "etcd has no leader")
+            raise self.error
         return await super().ask(*asked, **more)
 
 
@@ -101,6 +102,19 @@ def test_a_renewal_that_failed_is_tried_again_while_it_may(api_server: Client) -
         transport.failures = 1000
         with pytest.raises(LeaseLost, match="could not be renewed in time"):
             await asyncio.wait_for(keeping, 10)
+
+    asyncio.run(scenario())
+
+
+def test_a_server_that_is_busy_for_long_does_not_hide_that_it_is_over(api_server: Client) -> None:
+    async def scenario() -> None:
+        transport = Failing(api_server.api)
+        transport.error = ApiError(429, "too many requests", 60.0)
+        first = Lease(transport, "default", "busy", "a", 3)
+        await first.acquire()
+        transport.failures = 1000
+        with pytest.raises(LeaseLost, match="could not be renewed in time"):
+            await asyncio.wait_for(first.keep(), 10)
 
     asyncio.run(scenario())
 

@@ -182,6 +182,27 @@ def test_where_the_server_lost_our_place_it_is_asked_for_all_again(
         asyncio.run(scenario(transport))
 
 
+def test_a_server_that_never_knows_our_place_is_asked_once_a_second(api_server: Client) -> None:
+    prepared(api_server, "lost-places", 1)
+
+    class Lost(Noting):
+        def stream(self, path: str, query: Mapping[str, str], silence: float) -> urllib3.BaseHTTPResponse:
+            raise ApiError(410, "too old resource version")
+
+    transport = Lost(api_server)
+
+    async def scenario() -> None:
+        store = KubernetesStore(transport, "lost-places", "demo", lambda: True)
+        await store.files("work")
+        changes = Changes(store)
+        await asyncio.sleep(3.5)
+        await changes.close()
+        await store.close()
+
+    asyncio.run(scenario())
+    assert 2 <= len([kind for kind, _ in transport.listed if kind == "pods"]) <= 4
+
+
 def test_a_busy_server_is_asked_for_a_listing_when_it_says(api_server: Client) -> None:
     prepared(api_server, "patience", 1)
     transport = Noting(api_server)

@@ -109,6 +109,27 @@ def test_what_is_rejected_or_dropped_is_told_once_it_is_recorded(tmp_path: Path)
     assert recorded(tmp_path, DROPPED) == {item_hash("rejected", ""): 1, item_hash("dropped", ""): 1}
 
 
+def test_items_that_it_cannot_be_told_of_keep_no_others(tmp_path: Path) -> None:
+    class Failing(Holding):
+        async def done(self, name: str) -> None:
+            if name.startswith("bad"):
+                raise SourceError("https://orders/done: HTTP status 500")
+            await super().done(name)
+
+    async def scenario() -> None:
+        workflow = Workflow("untold")
+        workflow.queue("work", workflow.source("names"))
+        bad = {f"bad {number:02}": 0 for number in range(20)}
+        source = Failing(bad | {str(number): 0 for number in range(40)})
+        files = {"work": queue_files("work", "true", at_once=8)}
+        async with managed(workflow, tmp_path, files, {"names": source}) as manager:
+            last = "HTTP status 500; 19 more items can't be let go of"
+            await manager.until(lambda status: any(last in each.problem for each in status.sources))
+            await manager.until(lambda status: source.data == bad)
+
+    asyncio.run(scenario())
+
+
 def test_sources_whose_long_names_begin_alike_have_a_record_each(tmp_path: Path) -> None:
     workflow = Workflow("rejecting")
     sources, files = {}, {}

@@ -5,15 +5,19 @@ import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.localrun import QUICK, managed, queue_files
+from support.sources import Shared
 from wqc.contract.names import item_hash
 from wqc.runtime.graph.graph import Port
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.forgetting import AT_ONCE, Forgetting
+from wqc.runtime.queue.book import Book
 from wqc.runtime.queue.hashes import Hashes
+from wqc.runtime.queue.recorder import Recorder
 from wqc.runtime.sources.source import Listing
 
 DAY = 86400.0
@@ -137,6 +141,61 @@ def test_a_source_that_lists_what_is_not_done_says_how_long_that_is_remembered()
     forgetting.compared(NAMES, {}, listing("a"), drains=True)
     assert not due(forgetting, "work", recorded, {NAMES: None}, 6 * DAY, remembered)
     assert due(forgetting, "work", recorded, {NAMES: {}}, 6 * DAY, remembered) == keys("b")
+
+
+def test_a_source_that_remembers_nothing_is_not_looked_through_all_the_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Forgetful(Shared):
+        async def list(self) -> Listing:
+            return replace(await super().list(), remember=0.0)
+
+    looks: list[str] = []
+    due = Forgetting.due
+
+    async def noted(self: Forgetting, queue: str, *asked: Any) -> Hashes:
+        looks.append(queue)
+        return await due(self, queue, *asked)
+
+    monkeypatch.setattr(Forgetting, "due", noted)
+
+    async def scenario() -> None:
+        workflow = Workflow("forgetful")
+        workflow.queue("work", workflow.source("names"))
+        files = {"work": queue_files("work", "true")}
+        async with managed(workflow, tmp_path, files, {"names": Forgetful({"a": 0})}) as manager:
+            await manager.until_done(1)
+            looks.clear()
+            await asyncio.sleep(1.5)
+            assert 1 <= looks.count("work") <= 4
+
+    asyncio.run(scenario())
+
+
+def test_what_is_to_be_forgotten_while_others_are_is_not_missed() -> None:
+    forgotten: list[bytes] = []
+
+    class Slow:
+        def due(self) -> None:
+            return None
+
+        async def forget(self, keys: Hashes) -> None:
+            await asyncio.sleep(0)
+            forgotten.extend(keys)
+
+    async def scenario() -> None:
+        ledger: Any = Slow()
+        store: Any = None
+        recorder = Recorder("work", 60.0, store, ledger, Book(), QUICK, lambda: 0)
+        recorder.forget(keys("a"))
+        recording = asyncio.create_task(recorder.record())
+        await asyncio.sleep(0)
+        recorder.forget(keys("b"))
+        await recording
+        await recorder.record()
+        assert forgotten == [*keys("a"), *keys("b")]
+
+    asyncio.run(scenario())
 
 
 def test_a_source_that_can_not_be_listed_forgets_nothing() -> None:

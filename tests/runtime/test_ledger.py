@@ -101,6 +101,24 @@ def test_what_waits_is_written_when_it_is_due_or_there_is_enough() -> None:
     assert book.due() is None
 
 
+def test_what_comes_while_it_is_written_waits_for_others_again() -> None:
+    """Else each write would bring the few that came during the one before, and never end."""
+
+    class Slow(Segments):
+        async def add_segment(self, queue: str, segment: Segment, kind: Kind = "ledger") -> None:
+            await super().add_segment(queue, segment, kind)
+            book.add(key(self.writes), now=50.0)
+
+    store = Slow()
+    book = ledger(store)
+    book.add(key(0), now=1.0)
+    asyncio.run(book.flush())
+    assert store.writes == 1
+    assert key(0) in book
+    assert book.will_have(key(1))
+    assert book.due() == 80.0
+
+
 def test_a_refused_flush_forgets_nothing() -> None:
     store = Segments(crash_after=0)
     book = ledger(store)

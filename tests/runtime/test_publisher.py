@@ -4,15 +4,18 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from support.kafka import Kafka, kafka_server
 from support.localrun import QUICK, managed, queue_files, recorded
 from wqc.contract.settings import CarrierSettings
+from wqc.runtime.carriers.carrier import NotAccepted
 from wqc.runtime.carriers.opening import open_carrier
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.status import Status
+from wqc.runtime.stores.local.store import LocalStore
 
 NUMBERS = {f"n{number}": number for number in range(30)}
 
@@ -140,3 +143,37 @@ def test_the_data_is_what_the_queue_made_of_it(kafka: Kafka, tmp_path: Path) -> 
 
 def recorded_if_any(state: Path) -> Counter[bytes]:
     return recorded(state, "work") if (state / "ledger" / "work").exists() else Counter()
+
+
+def test_an_item_that_is_due_again_while_the_record_is_written(tmp_path: Path) -> None:
+    """A carrier has no Jobs, whose events would wake it."""
+
+    class Reluctant:
+        def __init__(self) -> None:
+            self.tries = 0
+
+        async def publish(self, name: str, version: str, text: str) -> None:
+            self.tries += name == "late"
+            if name == "late" and self.tries < 3:
+                raise NotAccepted("not yet")
+
+        async def close(self) -> None:
+            pass
+
+    class Slow(LocalStore):
+        async def add_segment(self, *given: Any) -> None:
+            await asyncio.sleep(0.5)
+            await super().add_segment(*given)
+
+    async def scenario() -> None:
+        workflow = Workflow("late")
+        workflow.carrier("out", workflow.source("names"))
+        carrier = Reluctant()
+        periods = replace(QUICK, backoff=0.5, backoff_limit=10.0, flush=1.4)  # 0.5 and 1.0 are over at 1.5
+        names = ["late", "a", "b"]
+        store = Slow(tmp_path, {})
+        async with managed(workflow, tmp_path, store, {"names": names}, periods, {"out": carrier}) as manager:
+            await manager.until(lambda status: status.idle)
+        assert carrier.tries == 3
+
+    asyncio.run(scenario())

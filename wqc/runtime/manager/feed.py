@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 
 from wqc.contract.limits import NAME_LENGTH
@@ -15,7 +15,13 @@ from wqc.runtime.manager.status import SourceStatus, in_words, troubled
 from wqc.runtime.manager.unsent import Unsent
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.troubles import Troubles
-from wqc.runtime.sources.source import BoundedSource, HoldingSource, Source, SourceError
+from wqc.runtime.sources.source import (
+    LEAST_REMEMBERED,
+    BoundedSource,
+    HoldingSource,
+    Source,
+    SourceError,
+)
 from wqc.runtime.sources.versions import Versions, fresh, gone
 from wqc.runtime.text import decode
 from wqc.runtime.waiting import until_set
@@ -103,15 +109,22 @@ class Feed:
         """What it can't list at all."""
         self._unreadable = Troubles[str]("read", periods.listing, periods, source=str(port))
         """Items that are listed but can't be read."""
+        self._untold = Troubles[str]("let go of", periods.listing, periods, source=str(port))
+        """Finished items that it can't be told of."""
 
     def status(self) -> SourceStatus:
-        found = self._unreadable.all()
+        found, untold = self._unreadable.all(), self._untold.all()
         full = FULL if self._unsent and self._is_full and self._has_room() else ""
-        told = "; ".join(filter(None, (in_words(found, "read"), full, self._notice)))
+        words = (in_words(found, "read"), in_words(untold, "let go of"), full, self._notice)
+        told = "; ".join(filter(None, words))
         problem = self._failure or self._held_up() or told
         left_out = self._left_out + sum(name not in self._unrouted for name in self._unreadable)
         return SourceStatus(
-            str(self.port), problem, up=not self._failure, left_out=left_out, troubled=troubled(found)
+            str(self.port),
+            problem,
+            up=not self._failure,
+            left_out=left_out,
+            troubled=troubled(found + untold),
         )
 
     @property
@@ -155,7 +168,8 @@ class Feed:
         self._report("")
         self._settling = listing.settling
         self._wants_done = listing.wants_done
-        self.remember = listing.remember
+        least = min(LEAST_REMEMBERED, self._periods.forget)
+        self.remember = None if listing.remember is None else max(listing.remember, least)
         self._failed = listing.failed
         self._left_out = listing.left_out
         self._note(listing.notice)
@@ -185,6 +199,7 @@ class Feed:
         """It isn't listed as it was."""
         self._unrouted.pop(name, None)
         self._unreadable.settle(name)
+        self._untold.settle(name)
         self._finished.pop(name, None)
         origin = self._origins.pop(name, None)
         if origin:
@@ -221,9 +236,7 @@ class Feed:
 
     async def _route_unrouted(self) -> bool:
         """False if the source gives none of them."""
-        now = time.monotonic()
-        due = {name: self._unreadable.due(name) for name in self._unrouted}
-        names = sorted((name for name, at in due.items() if at <= now), key=due.__getitem__)
+        names = _due(self._unrouted, self._unreadable)
         for start in range(0, len(names), AT_ONCE):
             batch = names[start : start + AT_ONCE]
             await asyncio.gather(*(self._route(name) for name in batch))
@@ -247,24 +260,27 @@ class Feed:
 
     async def _tell_finished(self) -> None:
         if isinstance(self._source, HoldingSource):
-            names = list(self._finished)
+            names = _due(self._finished, self._untold)
             for start in range(0, len(names), AT_ONCE):
                 batch = names[start : start + AT_ONCE]
-                try:
-                    await asyncio.gather(*(self._tell(self._source, name) for name in batch))
-                except SourceError as error:
-                    log(logging.WARNING, "source can't be told", source=str(self.port), reason=str(error))
-                    return
+                await asyncio.gather(*(self._tell(self._source, name) for name in batch))
+                if len(batch) == AT_ONCE and all(name in self._untold for name in batch):
+                    return  # as above
 
     async def _tell(self, source: HoldingSource, name: str) -> None:
-        await source.done(name)
+        try:
+            await source.done(name)
+        except SourceError as error:
+            self._untold.note(name, name, str(error))
+            return
+        self._untold.settle(name)
         self._finished.pop(name, None)
 
     def _send(self, item: Item) -> None:
         origin = Origin(
             fetch=partial(self._source.get, item.name),
             is_open=lambda: not (self._failure or self._held_up()),
-            complete=partial(self._complete, item.name),
+            complete=lambda: self._complete(item.name, origin),
             is_backlog=self._backlog > 0,
             until_done=self._until_done,
             until_told=self._wants_done,
@@ -276,8 +292,10 @@ class Feed:
     def _port_of(self, name: str) -> Port:
         return self._failed_port if name in self._failed else self.port
 
-    def _complete(self, name: str) -> None:
-        self._origins.pop(name, None)
+    def _complete(self, name: str, origin: Origin) -> None:
+        if self._origins.get(name) is not origin:
+            return  # that of an earlier version, of which something was begun before it was withdrawn
+        del self._origins[name]
         if self._wants_done:
             self._finished[name] = None
             if self._settling or not self._origins:
@@ -297,4 +315,12 @@ class Feed:
         if well_again:
             log(logging.INFO, "source is well again", source=str(self.port))
             self._unreadable.try_all()
+            self._untold.try_all()
             self._opened()
+
+
+def _due(names: Iterable[str], troubles: Troubles[str]) -> list[str]:
+    """Those that may be tried now, the ones that were never in trouble first."""
+    now = time.monotonic()
+    due = {name: troubles.due(name) for name in names}
+    return sorted((name for name, at in due.items() if at <= now), key=due.__getitem__)

@@ -86,8 +86,8 @@ class Ledger:
         self._unmerged: dict[str, Segment] = {}
         """Those that aren't of the last level."""
         self._recorded = Hashes()
-        self._pending: set[bytes] = set()
-        self._pending_since = 0.0
+        self._pending: dict[bytes, float] = {}
+        """With the time when each was added, in that order."""
         self._batch: frozenset[bytes] = frozenset()
         """What the last flush was to record, if it was refused."""
 
@@ -121,9 +121,7 @@ class Ledger:
         if failed and self._failures is not None:
             self._failures.add(key, now)
         if key not in self._recorded:
-            if not self._pending:
-                self._pending_since = now
-            self._pending.add(key)
+            self._pending.setdefault(key, now)
 
     def add_again(self, keys: Mapping[bytes, bytes], now: float) -> None:
         """To be recorded under other keys too; `keys`: those, by the ones that they have."""
@@ -133,7 +131,9 @@ class Ledger:
 
     def hasten(self, now: float) -> None:
         """What is to be recorded is waited for."""
-        self._pending_since = min(self._pending_since, now + SOON - self._flush_after)
+        if self._pending:
+            first, since = next(iter(self._pending.items()))
+            self._pending[first] = min(since, now + SOON - self._flush_after)
 
     def will_have(self, key: bytes) -> bool:
         """The next flush records it."""
@@ -143,24 +143,24 @@ class Ledger:
         """When the next flush is to be: seconds on the clock of `add`; None if nothing waits for it."""
         if not self._pending:
             return None
-        return (
-            self._pending_since
-            if len(self._pending) >= FLUSH_ITEMS
-            else self._pending_since + self._flush_after
-        )
+        since = next(iter(self._pending.values()))
+        return since if len(self._pending) >= FLUSH_ITEMS else since + self._flush_after
 
     async def flush(self) -> None:
-        """Raises Refused; then everything still waits for the next flush.
+        """What waits when it begins. Raises Refused; then everything still waits for the next flush.
 
         That begins with the very segment that was refused: it may be there all the same.
         """
-        if self._failures is not None and self._pending:
+        left = len(self._pending)
+        if self._failures is not None and left:
             await self._failures.flush()
-        while self._pending:
-            self._batch = self._batch or frozenset(islice(self._pending, AT_MOST))
+        while left > 0:
+            self._batch = self._batch or frozenset(islice(self._pending, min(AT_MOST, left)))
             await self._add(write_segment(self._prefix, self._batch, level=0))
             self._recorded.update(self._batch)
-            self._pending -= self._batch
+            for key in self._batch:
+                del self._pending[key]
+            left -= len(self._batch)
             self._batch = frozenset()
         while chosen := mergeable(list(self._unmerged.values())):
             await self._merge(chosen)

@@ -81,9 +81,10 @@ class Recorder:
 
     async def _forget(self) -> None:
         """But for those whose Jobs are still there: a Job that is done says that its item is recorded."""
-        keys = Hashes(key for key in self._to_forget if key not in self._book)
+        asked = self._to_forget.copy()
+        keys = Hashes(key for key in asked if key not in self._book)
         await self._ledger.forget(keys)
-        self._to_forget.clear()
+        self._to_forget.difference_update(asked)
         log(logging.INFO, "items are forgotten", queue=self._queue, items=len(keys))
 
     async def _finish(self, job: Job) -> None:

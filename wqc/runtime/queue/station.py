@@ -130,9 +130,11 @@ class Station(ABC):
 
     async def run(self) -> None:
         """After `load`; never returns."""
+        looked = 0.0
         while True:
-            await until_set(self._wake, self._until_next())
+            await until_set(self._wake, self._until_next(looked))
             self._wake.clear()
+            looked = time.monotonic()
             if self.knows:
                 await self._step()
 
@@ -158,8 +160,11 @@ class Station(ABC):
         """When there may be something to do beside recording, on the monotonic clock."""
         return ()
 
-    def _until_next(self) -> float | None:
+    def _until_next(self, looked: float) -> float | None:
+        """Seconds until there may be something to do that the last look, which may have taken a while, was
+        too early for.
+        """
         now = time.monotonic()
         times = (self._recorder.pause.until, self._ledger.due() or 0.0, *self._times())
-        coming = [at for at in times if at > now]
+        coming = [at for at in times if at > looked]
         return max(0.01, min(coming) - now) if coming else None

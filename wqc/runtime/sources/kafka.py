@@ -30,8 +30,6 @@ RENEWED = 3600.0
 """Seconds after which a commit is repeated: brokers forget those that are seven days old."""
 TOLD = 3600.0
 """Seconds that people are told of a loss."""
-LEAST_REMEMBERED = 60.0
-"""Seconds; what is done is committed sooner than that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +112,7 @@ class KafkaBroker:
         }
         more = more or len(versions) < len(self._messages)
         # while the brokers don't take it, what is done comes back whenever this process starts again
-        remember = None if topic.commit_problem else max(self._reading.dedupe, LEAST_REMEMBERED)
+        remember = None if topic.commit_problem else self._reading.dedupe
         return Held(versions, more, remember)
 
     async def body(self, name: str) -> Body:

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
+LEAST_REMEMBERED = 60.0
+"""Seconds, or all of the forgetting's where that is less: nothing that is done is forgotten sooner."""
+
 
 class SourceError(Exception):
     """It can't say now: it is unreachable, or what it says can't be. The text is for people."""

@@ -83,7 +83,7 @@ class Lease:
             except ApiError as error:
                 log(logging.WARNING, "the lease can't be renewed", reason=str(error))
                 holder = None
-                pause = max(self._duration / 15, error.retry_after or 0.0)
+                pause = min(max(self._duration / 15, error.retry_after or 0.0), self._duration / 3)
             if holder is not None:
                 raise LeaseLost(f"{holder} has the lease")
             if not self.is_held:

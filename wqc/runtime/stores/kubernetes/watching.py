@@ -27,6 +27,7 @@ WATCH_SECONDS = 300
 SILENCE = 70.0
 """Bookmarks come each minute: a connection that is silent for longer is dead."""
 LONGEST_PAUSE = 30.0
+LEAST_PAUSE = 1.0
 
 
 class _Kept(Protocol):
@@ -76,6 +77,7 @@ async def follow(
     """Never returns. `audit`: seconds between two listings at most."""
     pause = 0.0
     while True:
+        begun = time.monotonic()
         try:
             told.begin()
             found, version = await _list(transport, path, query, page)
@@ -92,9 +94,10 @@ async def follow(
                 watch = await _open(transport, path, query, version, left)
         except ApiError as error:
             if error.status == 410:
+                await asyncio.sleep(max(0.0, begun + LEAST_PAUSE - time.monotonic()))
                 continue
             told.unsure(str(error))
-            pause = error.retry_after or min(max(1.0, pause * 2), LONGEST_PAUSE)
+            pause = error.retry_after or min(max(LEAST_PAUSE, pause * 2), LONGEST_PAUSE)
             log(logging.WARNING, "watch failed", path=path, reason=str(error), pause=pause)
             await asyncio.sleep(pause)
 
