@@ -11,12 +11,21 @@ import pytest
 from support.localrun import queue_files, until_idle
 from wqc.contract.limits import NAME_LENGTH
 from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.manager.announcer import announce
 from wqc.runtime.manager.reporter import NUMBERS, report
-from wqc.runtime.manager.status import NAME_SHOWN, QueueStatus, Status, decode_report, encode_report
+from wqc.runtime.manager.status import (
+    NAME_SHOWN,
+    Failure,
+    QueueStatus,
+    Status,
+    decode_report,
+    encode_report,
+)
 from wqc.runtime.periods import Periods
 from wqc.runtime.stores.local.state import LocalStateStore
+from wqc.runtime.stores.local.store import LocalStore
 from wqc.runtime.stores.state import State
-from wqc.runtime.stores.store import Refused
+from wqc.runtime.stores.store import Announcement, Refused
 
 WAITING = QueueStatus(
     "work",
@@ -114,6 +123,60 @@ def test_long_names_are_cut_in_what_is_written(tmp_path: Path) -> None:
     found = [*status.queues[0].failures, *status.nodes[0].failures]
     assert sorted(each.item for each in found) == sorted(2 * [name[:NAME_SHOWN] for name in names])
     assert len(encode_report(status)) < 2 * NAME_LENGTH
+
+
+class Announcing(LocalStore):
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, {})
+        self.said: list[tuple[float, str, str]] = []
+        """When, the reason and the message."""
+
+    async def announce(self, queue: str, said: Announcement) -> None:
+        assert queue == "work"
+        self.said.append((time.monotonic(), said.reason, said.message))
+
+
+def test_events_are_of_a_queue_s_state_and_not_of_each_item(tmp_path: Path) -> None:
+    """Fifty items fail one after the other: one Event, and one with their number once the period is over."""
+    period = 1.5
+    store = Announcing(tmp_path)
+    failed = 0
+    grows = True
+
+    def status() -> Status:
+        nonlocal failed
+        failed += grows and failed < 50
+        shown = tuple(Failure(f"item {number}", "exit code 1", "", "") for number in range(failed))[-10:]
+        return Status((), (replace(WAITING, failed=failed, held=failed, failures=shown),), (), idle=False)
+
+    async def until(count: int) -> None:
+        end = time.monotonic() + 30
+        while len(store.said) < count:
+            assert time.monotonic() < end, store.said
+            await asyncio.sleep(0.01)
+
+    async def scenario() -> None:
+        nonlocal failed, grows
+        task = asyncio.create_task(announce(store, status, Periods(report=0.001, announce=period)))
+        while failed < 50:
+            await asyncio.sleep(0.001)
+        assert len(store.said) == 1
+        await until(2)
+        await asyncio.sleep(1.2 * period)  # nothing is new: nothing is said
+        failed, grows = 0, False
+        await until(3)  # at once
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await store.close()
+
+    asyncio.run(scenario())
+    assert [(reason, text) for _, reason, text in store.said] == [
+        ("ItemsFailed", "work: item 0 failed: exit code 1"),
+        ("ItemsFailed", "work: item 49 failed: exit code 1; 50 items did"),
+        ("NoneFailed", "work: no failed item is held any more"),
+    ]
+    first, second, _ = (at for at, _, _ in store.said)
+    assert second - first >= period
 
 
 class Refusing(LocalStateStore):
