@@ -1,10 +1,17 @@
 """What a manager measures, read as Prometheus reads it."""
 
+import asyncio
+import time
+from pathlib import Path
+
 from prometheus_client.parser import text_string_to_metric_families
 
+from support.localrun import managed, queue_files
+from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.metrics import exposition
 from wqc.runtime.manager.status import QueueStatus, SourceStatus, Status
 from wqc.runtime.stores.kubernetes.traffic import Traffic
+from wqc.runtime.stores.local.state import LocalStateStore
 
 BUSY = QueueStatus(
     "thumbs",
@@ -77,3 +84,42 @@ def test_requests_are_counted_as_a_role_names_them() -> None:
         ("delete", "configmaps", "200"): 1,
     }
     assert 0 <= found["wqc_watch_age_seconds", "films", "jobs"] < 5
+
+
+def test_what_waits_grows_older_until_it_is_started(tmp_path: Path) -> None:
+    workflow = Workflow("films")
+    workflow.queue("thumbs", workflow.source("clips"))
+    files = {"thumbs": queue_files("thumbs", "true")}
+
+    def oldest(status: Status) -> float:
+        return measured(status, Traffic())["wqc_oldest_waiting_seconds", "films", "thumbs"]
+
+    async def scenario() -> None:
+        people = LocalStateStore(tmp_path)
+        await people.write({"paused.thumbs": ""})
+        began = time.monotonic()
+        async with managed(workflow, tmp_path, files, {"clips": ["a", "b"]}) as manager:
+            await manager.until(lambda status: status.queues and status.queues[0].waiting == 2)
+            came = time.monotonic()
+            await asyncio.sleep(1.2)
+            least, found = time.monotonic() - came, oldest(manager.status())
+            assert 1.0 < least <= found <= time.monotonic() - began
+            await people.write({"paused.thumbs": None})
+            assert oldest(await manager.until_done(2)) == 0
+
+    asyncio.run(scenario())
+
+
+def test_a_view_of_the_cluster_grows_older_while_nothing_is_heard() -> None:
+    traffic = Traffic()
+
+    def age(resource: str) -> float:
+        status = Status((), (), (), idle=True)
+        return measured(status, traffic)["wqc_watch_age_seconds", "films", resource]
+
+    traffic.heard("/apis/batch/v1/namespaces/media/jobs")
+    traffic.heard("/api/v1/namespaces/media/pods")
+    time.sleep(0.6)
+    traffic.heard("/apis/batch/v1/namespaces/media/jobs")
+    traffic.asked("GET", "/api/v1/namespaces/media/pods", {"watch": "true"}, 200)
+    assert age("jobs") < 0.5 < age("pods"), "an answer isn't news of a pod"
