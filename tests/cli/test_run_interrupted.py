@@ -17,6 +17,8 @@ from support.disk import mounted
 from support.localrun import recorded
 from support.run_here import CHAIN, PERIODS, written
 from wqc.contract.names import item_hash
+from wqc.runtime.stores.local import process
+from wqc.runtime.stores.local.jobfolder import JobFolder
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
@@ -34,6 +36,12 @@ def living(group: int) -> list[str]:
     listed = subprocess.run(["ps", "-eo", "pgid=,stat="], capture_output=True, text=True, check=True).stdout
     rows = [line.split() for line in listed.splitlines()]
     return [state for number, state in rows if int(number) == group and not state.startswith("Z")]
+
+
+def workers(folder: Path) -> list[int]:
+    """The process groups of those that haven't ended."""
+    pids = (folder / ".wqc").glob("chain/jobs/*/pid")
+    return [int(pid.read_text()) for pid in pids if process.runs(JobFolder(pid.parent))]
 
 
 def progress(state: Path) -> frozenset[tuple[str, ...]]:
@@ -71,6 +79,36 @@ def test_kill_at_any_point_loses_nothing_and_records_nothing_twice(tmp_path: Pat
         assert recorded(tmp_path / ".wqc" / "chain", queue) == Counter(item_hash(name, "") for name in names)
 
 
+def test_a_machine_that_goes_down_with_all_its_workers_loses_nothing(tmp_path: Path) -> None:
+    """The run and its workers are killed at once, as a reboot does; nobody is left to write down an end."""
+    names = [f"item-{number}" for number in range(6)]
+    log = tmp_path / "log"
+    text = CHAIN % (", ".join(f'"{name}"' for name in names), log, log)
+    # the work is noted once it is done: what was killed before hasn't come out
+    begun = '    echo "$NODE $(cat "$WORK_ITEM_FILE")" >> "$LOG"\n    sleep 0.1\n'
+    assert begun in text
+    written(tmp_path, text.replace(begun, "    sleep 0.5\n" + begun))
+    for _ in range(3):
+        running = start(tmp_path, "--until-empty")
+        until = time.monotonic() + 30
+        while len(workers(tmp_path)) < 3:
+            assert time.monotonic() < until, "it has no workers"
+            assert running.poll() is None
+            time.sleep(0.02)
+        running.kill()
+        while groups := workers(tmp_path):
+            for group in groups:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(group, signal.SIGKILL)
+        running.communicate()
+    ran = wqc("run", "w.wq", "--until-empty", folder=tmp_path, WQC_PERIODS=PERIODS)
+    assert (ran.status, ran.out.splitlines()[-1]) == (0, "second: 0 waiting, 0 running, 6 done, 0 failed")
+    worked = Counter(log.read_text().splitlines())
+    assert set(worked) == {f'{node} "{name}"' for node in ("first", "second") for name in names}
+    for queue in ("first", "second"):
+        assert recorded(tmp_path / ".wqc" / "chain", queue) == Counter(item_hash(name, "") for name in names)
+
+
 def test_an_interrupt_ends_the_workers_and_the_next_run_goes_on(tmp_path: Path) -> None:
     log = tmp_path / "log"
     written(tmp_path, (CHAIN % ('"a", "b"', log, log)).replace("sleep 0.1", "sleep 600 & wait"))
@@ -79,7 +117,7 @@ def test_an_interrupt_ends_the_workers_and_the_next_run_goes_on(tmp_path: Path) 
     while not (log.exists() and len(log.read_text().splitlines()) == 2):
         assert time.monotonic() < until
         time.sleep(0.05)
-    pids = [int(path.read_text()) for path in (tmp_path / ".wqc").glob("chain/jobs/*/pid")]
+    pids = workers(tmp_path)
     assert len(pids) == 2
     running.send_signal(signal.SIGINT)
     _, complaints = running.communicate(timeout=20)
@@ -107,7 +145,7 @@ def test_a_second_signal_ends_workers_that_take_their_time(
     while not log.exists():
         assert time.monotonic() < until
         time.sleep(0.05)
-    (pid,) = [int(path.read_text()) for path in (tmp_path / ".wqc").glob("chain/jobs/*/pid")]
+    (pid,) = workers(tmp_path)
     running.send_signal(number)
     time.sleep(1.0)
     assert living(pid)
