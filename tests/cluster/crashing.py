@@ -1,6 +1,5 @@
 """A run of a workflow with a meddler before the API server; a manager that ended is started again."""
 
-import base64
 import json
 import time
 from collections import Counter
@@ -14,12 +13,12 @@ import yaml
 from cluster.calls import Meddler, Proxy
 from cluster.client import Client
 from cluster.forked import start_manager
+from cluster.segments import segment_of
 from support.localrun import job_template, queue_files
 from support.ports import free_port
 from wqc.contract.limits import SMALL_ITEM_BYTES
 from wqc.contract.names import item_hash
 from wqc.runtime.queue.ledger import read_segment
-from wqc.runtime.stores.store import Segment
 
 MANAGER = '''"""The manager of the workflow crash. wqc made it from crash.wq: edit that file, not this one."""
 from wqc.runtime import Workflow
@@ -197,7 +196,6 @@ class Run:
         names = {item_hash(name, ""): (queue, name) for queue, name in found.attempts}
         path = f"/api/v1/namespaces/{self._namespace}/configmaps"
         for each in self._listed(path, labelSelector="wqc/ledger"):
-            content = base64.b64decode(each["binaryData"]["hashes"])
-            for key in read_segment(Segment(each["metadata"]["name"], content))[1]:
+            for key in read_segment(segment_of(each))[1]:
                 found.recorded[names[key]] += 1
         return found

@@ -1,6 +1,5 @@
 """A workflow's objects in a namespace of its own, and its manager as a process outside the cluster."""
 
-import base64
 import json
 import os
 import re
@@ -17,10 +16,10 @@ from typing import Any
 import yaml
 
 from cluster.client import Client
+from cluster.segments import segment_of
 from support.ports import free_port
 from wqc.contract.names import MANAGER, object_name
 from wqc.runtime.queue.ledger import read_segment
-from wqc.runtime.stores.store import Segment
 
 
 class Deployed:
@@ -91,8 +90,7 @@ class Deployed:
         selected = {"labelSelector": f"wqc/ledger={queue}"}
         found: Counter[bytes] = Counter()
         for each in self.client.request("GET", f"{self.core}/configmaps", **selected).body["items"]:
-            content = base64.b64decode(each["binaryData"]["hashes"])
-            found.update(read_segment(Segment(each["metadata"]["name"], content))[1])
+            found.update(read_segment(segment_of(each))[1])
         return found
 
     def wait(self, what: str, holds: Callable[[], bool], seconds: float = 240) -> None:

@@ -3,7 +3,6 @@
 What it may do there is what its Role allows: it has a token of its service account.
 """
 
-import base64
 import json
 import time
 from collections import Counter
@@ -16,6 +15,7 @@ import yaml
 
 from cluster.client import Client, Manifest
 from cluster.forked import start_manager
+from cluster.segments import segment_of
 from support.built import Folder
 from support.ports import free_port
 from wqc.contract.names import object_name
@@ -165,7 +165,7 @@ class Managed:
 
     def segments(self, queue: str) -> list[Segment]:
         return [
-            Segment(each["metadata"]["name"], base64.b64decode(each["binaryData"]["hashes"]))
+            segment_of(each)
             for each in self.listed(f"{self.core}/configmaps", labelSelector=f"wqc/ledger={queue}")
         ]
 

@@ -1,6 +1,5 @@
 """A workflow on the real node as its users bring it there: `wqc build`, `kubectl apply -k`, claims."""
 
-import base64
 import json
 import os
 import subprocess
@@ -16,9 +15,9 @@ import yaml
 from cluster.client import Client
 from cluster.real_node import NAME as NODE
 from cluster.real_node import RealNode
+from cluster.segments import segment_of
 from wqc.contract.names import object_name
 from wqc.runtime.queue.ledger import read_segment
-from wqc.runtime.stores.store import Segment
 
 KUBECTL = Path(sys.prefix, "bin", "kubectl")
 WORKER = 10001
@@ -103,8 +102,7 @@ class System:
     def recorded(self, queue: str) -> Counter[bytes]:
         found: Counter[bytes] = Counter()
         for each in self.listed("configmaps", f"wqc/ledger={queue}"):
-            content = base64.b64decode(each["binaryData"]["hashes"])
-            found.update(read_segment(Segment(each["metadata"]["name"], content))[1])
+            found.update(read_segment(segment_of(each))[1])
         return found
 
     def finished(self, queue: str) -> int:

@@ -35,7 +35,8 @@ def segment(owner: Manifest, item: str) -> Manifest:
     found = write_segment("foreign-first", [item_hash(item, "")], 0)
     labels = {"wqc/workflow": "foreign", "wqc/ledger": "first"}
     metadata = {"name": found.name, "labels": labels, "ownerReferences": [owner]}
-    content = {"binaryData": {"hashes": base64.b64encode(found.content).decode()}}
+    hashes = base64.b64encode(found.content).decode()
+    content = {"immutable": True, "binaryData": {"hashes": hashes}}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata} | content
 
 
