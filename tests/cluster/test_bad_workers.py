@@ -23,6 +23,7 @@ BLOCKED = {
     "no_shell": ("a: container worker: StartError: ", 'exec: "sh"'),
     "no_volume": ("a: no node takes its pod: ", 'persistentvolumeclaim "absent" not found'),
 }
+KINDS = {"no_image": "image", "no_shell": "program", "no_volume": "node"}
 FAILING = {
     "no_result": "the worker ended well but wrote no result to WORK_RESULT_FILE",
     "no_json": "the result is not JSON",
@@ -97,6 +98,7 @@ def test_they_are_named_and_keep_nobody_else_from_working(node: RealNode, tmp_pa
         workflow.until("the good queue works", lambda: workflow.is_done("fine", "ab"))
         for queue, parts in BLOCKED.items():
             workflow.until(f"{queue} says why", partial(says_why, workflow, queue, parts))
+            assert workflow.status(queue)["blocked_by"] == KINDS[queue]
             workflow.until(
                 f"an Event says why {queue} is blocked", partial(has_event, workflow, queue, parts)
             )

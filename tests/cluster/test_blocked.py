@@ -15,6 +15,7 @@ import yaml
 from cluster.client import Client
 from cluster.deployed import item_of
 from cluster.test_manager import PERIODS, Crash
+from wqc.runtime.obstacles import Obstacle
 from wqc.runtime.stores.kubernetes.transport import Transport
 from wqc.runtime.stores.kubernetes.warnings import last_warning
 
@@ -32,12 +33,12 @@ def managed(deployed: Crash) -> Iterator[subprocess.Popen[bytes]]:
         manager.wait(timeout=30)
 
 
-def blocked(deployed: Crash) -> str:
+def blocked(deployed: Crash, entry: str = "blocked") -> str:
     """What the status in the workflow's state says of the queue `first`."""
     found = deployed.client.request("GET", f"{deployed.core}/configmaps/crash-state")
     text = (found.body.get("data") or {}).get("status", "")
     queues: list[dict[str, Any]] = json.loads(text)["status"]["queues"] if text else []
-    return next((each["blocked"] for each in queues if each["queue"] == "first"), "")
+    return next((each[entry] for each in queues if each["queue"] == "first"), "")
 
 
 def announced(deployed: Crash) -> list[tuple[str, str]]:
@@ -112,6 +113,7 @@ def test_a_quota_of_pods(simulated_cluster: Client, tmp_path: Path) -> None:
     assert simulated_cluster.create(quota | {"spec": {"hard": {"pods": "0"}}}, "quota").status == 201
     with managed(deployed):
         until_blocked(deployed, "its pod is forbidden: exceeded quota: few")
+        assert blocked(deployed, "blocked_by") == "admission"
         enough = {"spec": {"hard": {"pods": "100"}}}
         assert simulated_cluster.request("PATCH", f"{deployed.core}/resourcequotas/few", enough).status == 200
         until_over(deployed, 2)
@@ -149,9 +151,10 @@ def test_a_limit_range(simulated_cluster: Client, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "expected"), [("FailedMount", 'FailedMount: no volume "media"'), ("BackOff", "")]
+    ("reason", "expected"),
+    [("FailedMount", Obstacle("volume", 'FailedMount: no volume "media"')), ("BackOff", None)],
 )
-def test_the_newest_reason_that_hinders(api_server: Client, reason: str, expected: str) -> None:
+def test_the_newest_reason_that_hinders(api_server: Client, reason: str, expected: Obstacle | None) -> None:
     for number, message in enumerate(("an older one", 'no volume "media"')):
         event = {
             "apiVersion": "v1",

@@ -20,6 +20,7 @@ def test_it_is_waited_for(simulated_cluster: Client, tmp_path: Path) -> None:
         workflow.put(quota | {"spec": {"hard": {"count/jobs.batch": "0"}}})
         workflow.start()
         workflow.until("it says why", lambda: "exceeded quota: no-jobs" in workflow.blocked("first"))
+        assert workflow.status("first")["blocked_by"] == "api"
         assert workflow.jobs("first") == []
         workflow.put(quota | {"spec": {"hard": {"count/jobs.batch": "3"}}})
         workflow.until("all is done", lambda: workflow.is_done("first", NAMES))

@@ -143,6 +143,7 @@ class TestKubernetesStore(StoreSuite):
                 )
                 assert isinstance(told, Changed)
                 assert told.job.hindrance == "container worker: ImagePullBackOff: no such image"
+                assert told.job.hindered_by == "image"
                 assert (told.job.phase, told.job.running) == ("active", False)
 
         self.run(scenario())

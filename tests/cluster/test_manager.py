@@ -134,7 +134,8 @@ def test_a_queue_whose_pods_no_node_takes_says_so_and_fails_no_item(
     manager = deployed.start()
     until = time.monotonic() + 60
     try:
-        while 'wqc_queue_blocked{workflow="crash",queue="first"} 1' not in deployed.says("/metrics")[1]:
+        blocked = 'wqc_queue_blocked{workflow="crash",queue="first",reason='
+        while f'{blocked}"node"}} 1' not in deployed.says("/metrics")[1]:
             assert time.monotonic() < until, deployed.log.read_text()[-4000:]
             time.sleep(0.2)
         labels = {"metadata": {"labels": {"test/place": "nowhere"}}}
@@ -142,7 +143,7 @@ def test_a_queue_whose_pods_no_node_takes_says_so_and_fails_no_item(
         while not deployed.is_over(2):
             assert time.monotonic() < until, deployed.log.read_text()[-4000:]
             time.sleep(0.2)
-        assert 'wqc_queue_blocked{workflow="crash",queue="first"} 0' in deployed.says("/metrics")[1]
+        assert f'{blocked}""}} 0' in deployed.says("/metrics")[1]
     finally:
         manager.terminate()
         manager.wait(timeout=10)

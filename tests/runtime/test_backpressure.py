@@ -25,9 +25,10 @@ def test_it_waits_until_its_reader_goes_on(tmp_path: Path) -> None:
             await manager.until(lambda status: status.queues and status.queues[0].handing == HANDOVER)
             await asyncio.sleep(1.0)
             assert len(jobs(tmp_path)) == HANDOVER
-            assert manager.status().queues[0].blocked == "3 finished items wait for their reader"
+            queue = manager.status().queues[0]
+            assert (queue.blocked_by, queue.blocked) == ("reader", "3 finished items wait for their reader")
             await people.write({"paused.second": None})
             status = await manager.until_done(8, 8)
-            assert status.queues[0].blocked == ""
+            assert (status.queues[0].blocked_by, status.queues[0].blocked) == ("", "")
 
     asyncio.run(scenario())

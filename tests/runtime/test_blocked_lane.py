@@ -35,11 +35,14 @@ class NoShell(LocalStore):
             return job
         if job.phase == "active":
             return replace(job, running=False)
-        return replace(job, phase="lost", hindrance=WHY, exit_code=None, reason=f"it never ran: {WHY}")
+        reason = f"it never ran: {WHY}"
+        return replace(job, phase="lost", hindrance=WHY, hindered_by="program", exit_code=None, reason=reason)
 
 
 def says_why(status: Status) -> bool:
-    return any(WHY in queue.blocked for queue in status.queues)
+    found = [queue for queue in status.queues if WHY in queue.blocked]
+    assert all(queue.blocked_by == "program" for queue in found)
+    return bool(found)
 
 
 async def until_tried(folder: Path, at_once: int, times: int, then: Callable[[Status], None]) -> None:

@@ -25,6 +25,7 @@ def test_nothing_is_started_until_jobs_can_be_listed_again(tmp_path: Path) -> No
             assert manager.status().queues[0].blocked == (
                 "its Jobs can't be listed: the API server can't be reached"
             )
+            assert manager.status().queues[0].blocked_by == "api"
             assert not any(job["name"] == "b" for job in jobs(tmp_path))
             manager.store._changes.put_nowait(Listed(()))
             await manager.until_done(2)

@@ -1,8 +1,11 @@
 """What a manager measures, read as Prometheus reads it."""
 
 import asyncio
+import re
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -10,6 +13,7 @@ from support.localrun import managed, queue_files
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.metrics import exposition
 from wqc.runtime.manager.status import QueueStatus, SourceStatus, Status
+from wqc.runtime.obstacles import Kind
 from wqc.runtime.stores.kubernetes.traffic import Traffic
 from wqc.runtime.stores.local.state import LocalStateStore
 
@@ -29,6 +33,7 @@ BUSY = QueueStatus(
     blocked="no image",
     knows=True,
     failures=(),
+    blocked_by="image",
 )
 
 
@@ -51,11 +56,25 @@ def test_every_queue_and_source_is_measured() -> None:
     assert found["wqc_oldest_waiting_seconds", "films", "thumbs"] == 12.5
     assert found["wqc_utilisation", "films", "thumbs"] == 0.25
     assert found["wqc_slot_seconds", "films", "thumbs"] == 33.25
-    assert found["wqc_queue_blocked", "films", "thumbs"] == 1
+    assert found["wqc_queue_blocked", "films", "thumbs", "image"] == 1
     assert found["wqc_source_up", "films", "clips"] == 0
     assert found["wqc_source_up", "films", "stills"] == 1, "one item of it can't be read"
     # what isn't known isn't said
     assert ("wqc_arrival_interval_seconds", "films", "thumbs") not in found
+
+
+def test_a_queue_with_nothing_in_its_way_has_no_reason() -> None:
+    status = Status((), (replace(BUSY, blocked="", blocked_by=""),), (), idle=False)
+    found = {
+        key: value for key, value in measured(status, Traffic()).items() if key[0] == "wqc_queue_blocked"
+    }
+    assert found == {("wqc_queue_blocked", "films", "thumbs", ""): 0}
+
+
+def test_every_reason_is_explained() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "running.md").read_text(encoding="utf-8")
+    table = page.partition("| reason | what is in the way |\n")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.M) == sorted(filter(None, get_args(Kind)))
 
 
 def test_requests_are_counted_as_a_role_names_them() -> None:

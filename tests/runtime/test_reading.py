@@ -99,13 +99,29 @@ def test_what_a_failed_job_means(its: Pod | None, phase: str, code: int | None, 
 
 
 @pytest.mark.parametrize(
-    ("its", "hindrance"),
+    ("its", "kind", "hindrance"),
     [
-        (pod({"running": {}}), ""),
-        (pod({"waiting": {"reason": "ContainerCreating"}}), ""),
+        (pod({"running": {}}), "", ""),
+        (pod({"waiting": {"reason": "ContainerCreating"}}), "", ""),
         (
             pod({"waiting": {"reason": "ErrImagePull", "message": "not found"}}),
+            "image",
             "container worker: ErrImagePull: not found",
+        ),
+        (
+            pod({"waiting": {"reason": "CreateContainerConfigError", "message": 'no secret "x"'}}),
+            "config",
+            'container worker: CreateContainerConfigError: no secret "x"',
+        ),
+        (
+            pod(init={"waiting": {"reason": "RunContainerError", "message": "no sh in $PATH"}}),
+            "program",
+            "container fetch: RunContainerError: no sh in $PATH",
+        ),
+        (
+            pod(ended(128, "no sh in $PATH", "StartError")),
+            "program",
+            "container worker: StartError: no sh in $PATH",
         ),
         (
             pod(
@@ -118,13 +134,14 @@ def test_what_a_failed_job_means(its: Pod | None, phase: str, code: int | None, 
                     }
                 ]
             ),
+            "node",
             "no node takes its pod: no cpu",
         ),
     ],
 )
-def test_what_is_in_the_way_of_a_pod(its: Pod, hindrance: str) -> None:
+def test_what_is_in_the_way_of_a_pod(its: Pod, kind: str, hindrance: str) -> None:
     found = read(None, its)
-    assert (found.phase, found.hindrance) == ("active", hindrance)
+    assert (found.phase, found.hindered_by, found.hindrance) == ("active", kind, hindrance)
 
 
 def test_waiting_for_a_node_is_no_slot_time() -> None:

@@ -154,7 +154,8 @@ def test_a_paused_queue_starts_nothing_until_it_is_resumed(tmp_path: Path) -> No
             await manager.until(lambda status: status.queues and status.queues[0].waiting == 3)
             await asyncio.sleep(0.5)
             assert not jobs(tmp_path)
-            assert manager.status().queues[0].blocked == "paused by wqc pause"
+            queue = manager.status().queues[0]
+            assert (queue.blocked_by, queue.blocked) == ("paused", "paused by wqc pause")
             await people.write({"paused.work": None})
             await settled(manager, failed=0)
             assert manager.status().queues[0].done == 3

@@ -91,5 +91,6 @@ def test_it_is_another_item_s_so_that_is_said_and_nothing_touched(tmp_path: Path
     before = {path: path.read_bytes() for path in taken.parent.rglob("*") if path.is_file()}
     status = asyncio.run(until_done(Stale(tmp_path, {"work": files}), tmp_path, ["x", "y"], 1))
     assert status.blocked == f"x: the Job {taken.parent.name} is of another item, stranger"
+    assert status.blocked_by == "name"
     assert {path: path.read_bytes() for path in taken.parent.rglob("*") if path.is_file()} == before
     assert (tmp_path / "out").read_text().split() == ['"x"', '"y"']

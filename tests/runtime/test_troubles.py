@@ -59,11 +59,11 @@ def test_only_some_are_kept_and_no_long_reasons() -> None:
 
 def test_each_further_try_waits_twice_as_long_up_to_a_limit() -> None:
     troubles = Troubles[str]("read", 10.0, Periods(backoff_limit=60.0), source="films")
-    waits = [round(troubles.note("a", "a", "locked") - time.monotonic()) for _ in range(5)]
+    waits = [round(troubles.note("a", "a", "locked", "source") - time.monotonic()) for _ in range(5)]
     assert waits == [10, 20, 40, 60, 60]
     assert troubles.due("b") == 0.0
     troubles.settle("a")
-    assert (round(troubles.note("a", "a", "locked") - time.monotonic()), len(troubles)) == (10, 1)
+    assert (round(troubles.note("a", "a", "locked", "source") - time.monotonic()), len(troubles)) == (10, 1)
 
 
 class Unreadable:
@@ -137,6 +137,9 @@ def test_items_that_can_not_be_started(tmp_path: Path) -> None:
         source = HttpSource(url, QUICK.request)
         status = said(workflow, tmp_path, source, lambda status: status.queues[0].troubled.count == 12)
     names_them(status.queues[0].troubled, status.queues[0].blocked, "started")
+    assert {status.queues[0].blocked_by, *(each.kind for each in status.queues[0].troubled.first)} == {
+        "source"
+    }
 
 
 def test_items_that_can_not_be_read(tmp_path: Path) -> None:

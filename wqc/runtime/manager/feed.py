@@ -228,7 +228,8 @@ class Feed:
         if is_sent or self._listed is None or self._listed.get(name) != version:
             return  # it came, went and came again meanwhile, or has another version, or went
         if max(len(name), len(version)) > NAME_LENGTH:
-            self._unreadable.note(name, name, f"its name or version has more than {NAME_LENGTH} characters")
+            why = f"its name or version has more than {NAME_LENGTH} characters"
+            self._unreadable.note(name, name, why, "name")
         elif self._reads_data[self._port_of(name)]:
             self._unrouted[name] = version
         else:
@@ -251,7 +252,7 @@ class Feed:
         except (SourceError, ValueError) as error:
             # it is asked for again, if it is still listed then
             if name in self._unrouted:
-                self._unreadable.note(name, name, str(error))
+                self._unreadable.note(name, name, str(error), "source")
             return
         self._unreadable.settle(name)
         if self._unrouted.get(name) == version:

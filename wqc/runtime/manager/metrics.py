@@ -83,8 +83,11 @@ def _families(status: Status, traffic: Traffic) -> Iterator[tuple[str, str, str,
     yield (
         "wqc_queue_blocked",
         "gauge",
-        "1 while something keeps the queue or one of its items from starting.",
-        queues(lambda each: bool(each.blocked)),
+        "1 while something keeps the queue or one of its items from starting; reason: which kind of thing.",
+        (
+            Sample({"queue": each.queue, "reason": each.blocked_by}, bool(each.blocked))
+            for each in status.queues
+        ),
     )
     yield (
         "wqc_source_up",

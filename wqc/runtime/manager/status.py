@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from wqc.runtime.obstacles import Kind
 from wqc.runtime.text import decode, encode
 
 STATUS = "status"
@@ -35,6 +36,7 @@ class Trouble:
     item: str
     reason: str
     lane: str = ""
+    kind: Kind = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,8 @@ class QueueStatus:
     """What people should know though nothing is in the way of it."""
     troubled: Troubled = Troubled()
     """Items that can't be started."""
+    blocked_by: Kind = ""
+    """What kind of thing `blocked` speaks of."""
 
     @property
     def seconds_left(self) -> float | None:

@@ -156,8 +156,11 @@ class Holder(JobStation):
                 return
             identity = Identity(delivery.name, delivery.version, 0, 1, 0)
             job = await self._create(identity, text, delivery.failure)
-        except (SourceError, ForeignJob) as error:
-            self._troubles.note(key, delivery.name, str(error))
+        except SourceError as error:
+            self._troubles.note(key, delivery.name, str(error), "source")
+            return
+        except ForeignJob as error:
+            self._troubles.note(key, delivery.name, str(error), "name")
             return
         self._drop(key)
         self._holds(job, offer)

@@ -122,12 +122,12 @@ class Publisher(Station):
         try:
             text = await offer.text()
         except SourceError as error:
-            self._troubles.note(key, name, str(error))
+            self._troubles.note(key, name, str(error), "source")
             return ""
         try:
             await self._carrier.publish(name, offer.delivery.version, text)
         except NotAccepted as error:
-            self._troubles.note(key, name, f"it isn't accepted: {error}")
+            self._troubles.note(key, name, f"it isn't accepted: {error}", "broker")
         except SourceError as error:
             return str(error)
         else:

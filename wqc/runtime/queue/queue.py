@@ -18,6 +18,7 @@ from wqc.runtime.lanes.arrivals import Seen
 from wqc.runtime.lanes.rate import Rate
 from wqc.runtime.lanes.rollout import Rollout
 from wqc.runtime.manager.status import QueueStatus, Trouble, troubled
+from wqc.runtime.obstacles import Obstacle
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.book import Attempts
 from wqc.runtime.queue.held import failure
@@ -160,6 +161,7 @@ class Queue(JobStation):
     def status(self) -> QueueStatus:
         dead = self._book.at("dead")
         troubles = self._starter.troubles()
+        problem = self._problem(troubles)
         if self.knows:
             self._rate.observe(time.monotonic(), len(self._ledger) + len(dead))
         return QueueStatus(
@@ -175,10 +177,11 @@ class Queue(JobStation):
             arrival_interval=self._starter.arrival_interval,
             slot_time=self._starter.slot.mean,
             rate=self._rate.per_second(),
-            blocked=self._problem(troubles) if self.knows else self._ignorance,
+            blocked=problem.why if problem else "",
             knows=self.knows,
             failures=tuple(map(failure, dead[-10:])),
             troubled=troubled(troubles),
+            blocked_by=problem.kind if problem else "",
         )
 
     # --- the loop ---
@@ -256,24 +259,31 @@ class Queue(JobStation):
         except (LookupError, Refused) as error:
             raise SourceError(str(error)) from None
 
-    def _problem(self, troubles: Sequence[Trouble]) -> str:
-        """What keeps it or some of its items from going on, for people."""
-        pauses = self._pause.reason or self._recorder.pause.reason
-        return self._blocked() or pauses or self._starter.problem(troubles)
-
-    def _blocked(self) -> str:
-        """Why it may start nothing, for people."""
+    def _problem(self, troubles: Sequence[Trouble]) -> Obstacle | None:
+        """What keeps it or some of its items from going on."""
         if not self.knows:
-            return "what runs and what is finished isn't known yet"
+            return Obstacle("api", self._ignorance) if self._ignorance else None
+        if blocked := self._blocked():
+            return blocked
+        if refusal := self._pause.reason or self._recorder.pause.reason:
+            return Obstacle("api", refusal)
+        return self._starter.problem(troubles)
+
+    def _blocked(self) -> Obstacle | None:
+        """Why it may start nothing."""
+        if not self.knows:
+            return Obstacle("api", "what runs and what is finished isn't known yet")
         if self._settings.paused:
-            return PAUSED_IN_FILE
+            return Obstacle("paused", PAUSED_IN_FILE)
         if self._paused:
-            return "paused by wqc pause"
+            return Obstacle("paused", "paused by wqc pause")
         if (failed := self._book.count("dead")) >= self._settings.failed_limit:
-            return f"{failed} items failed, and failed_limit is {self._settings.failed_limit}"
+            why = f"{failed} items failed, and failed_limit is {self._settings.failed_limit}"
+            return Obstacle("failed", why)
         if self._book.count("handing") >= self._settings.handover:
-            return f"{self._settings.handover} finished items wait for their reader"
-        return self._held_up()
+            return Obstacle("reader", f"{self._settings.handover} finished items wait for their reader")
+        held_up = self._held_up()
+        return Obstacle("failed", held_up) if held_up else None
 
 
 def recorded_as(rework: str, name: str, version: str) -> bytes:

@@ -18,6 +18,7 @@ from wqc.runtime.lanes.rollout import Rollout
 from wqc.runtime.lanes.scaler import Scaler, SlotTime
 from wqc.runtime.logs import log
 from wqc.runtime.manager.status import NAME_SHOWN, Trouble, in_words
+from wqc.runtime.obstacles import Kind, Obstacle
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.attempt import Identity, attempt_name, job_manifest
 from wqc.runtime.queue.book import DELETED, Attempts, Book
@@ -122,13 +123,14 @@ class Starter:
         rates = [1 / interval for each in self._scalers.values() if (interval := each.interval(now))]
         return 1 / sum(rates) if rates else None
 
-    def problem(self, troubles: Sequence[Trouble]) -> str:
-        """What keeps a lane or these items from starting, for people."""
+    def problem(self, troubles: Sequence[Trouble]) -> Obstacle | None:
+        """What keeps a lane or these items from starting."""
         if unhealthy := [lane for lane in self._lanes if not self._health.is_well(lane)]:
             first = next(iter(self._hindered[unhealthy[0]].values()), None)
             why = f"{first.item}: {first.reason}" if first else "attempts are lost"
-            return f"unhealthy: {', '.join(unhealthy)}; {why}"
-        return in_words(troubles, "started")
+            kind = first.kind if first else "lost"
+            return Obstacle(kind, f"unhealthy: {', '.join(unhealthy)}; {why}")
+        return Obstacle(troubles[0].kind, in_words(troubles, "started")) if troubles else None
 
     def troubles(self) -> list[Trouble]:
         """Of each item that can't be started."""
@@ -138,7 +140,7 @@ class Starter:
         found |= self._troubles.items()
         for attempts in [*self._book.at("retry"), *self._book.at("active")]:
             if lost := self._lost(attempts):
-                found.setdefault(attempts.key, Trouble(attempts.latest.name[:NAME_SHOWN], lost))
+                found.setdefault(attempts.key, Trouble(attempts.latest.name[:NAME_SHOWN], lost, kind="lost"))
         return list(found.values())
 
     def _lost(self, attempts: Attempts) -> str:
@@ -267,7 +269,8 @@ class Starter:
 
     def _hinder(self, lane: str, attempts: Attempts, job: Job) -> None:
         if job.hindrance:
-            self._hindered[lane][attempts.key] = Trouble(job.name[:NAME_SHOWN], job.hindrance, lane)
+            trouble = Trouble(job.name[:NAME_SHOWN], job.hindrance, lane, job.hindered_by)
+            self._hindered[lane][attempts.key] = trouble
 
     def _tried(self, lane: str, now: float) -> None:
         if not self._health.is_well(lane):
@@ -309,7 +312,7 @@ class Starter:
         try:
             text = await offer.text()
         except SourceError as error:
-            self._defer(key, offer, str(error))
+            self._defer(key, offer, str(error), "source")
             return
         if offer.withdrawn:
             return
@@ -317,7 +320,7 @@ class Starter:
         try:
             job = await self._create(identity, lane, text)
         except ForeignJob as error:
-            self._defer(key, offer, str(error))
+            self._defer(key, offer, str(error), "name")
         except Refused as refused:
             self._pause.refused(refused)
             if not offer.withdrawn:
@@ -333,7 +336,7 @@ class Starter:
         if job.attempt >= MOST_ATTEMPTS and not renewed:
             attempts.due = float("inf")
             why = f"{MOST_ATTEMPTS} attempts are lost; no name is left for more"
-            self._troubles.note(attempts.key, job.name, why)
+            self._troubles.note(attempts.key, job.name, why, "lost")
             return
         counted = isinstance(verdict(job, self._settings), ItemFailed)
         identity = Identity(job.name, job.version, job.round, job.attempt + 1, job.failures + counted)
@@ -346,9 +349,9 @@ class Starter:
                 attempts.reason = str(error)
                 self._book.move(attempts, "dead")
                 return
-            attempts.due = self._troubles.note(attempts.key, job.name, str(error))
+            attempts.due = self._troubles.note(attempts.key, job.name, str(error), "source")
         except ForeignJob as error:
-            self._troubles.note(attempts.key, job.name, str(error))
+            self._troubles.note(attempts.key, job.name, str(error), "name")
             attempts.due = time.monotonic() + self._periods.backoff_limit
         except Refused as refused:
             self._pause.refused(refused)
@@ -397,7 +400,7 @@ class Starter:
         except (LookupError, ItemTooLarge) as error:
             raise Refused(str(error)) from None
 
-    def _defer(self, key: bytes, offer: Offer, reason: str) -> None:
+    def _defer(self, key: bytes, offer: Offer, reason: str, kind: Kind) -> None:
         if not offer.withdrawn:
-            self._troubles.note(key, offer.delivery.name, reason)
+            self._troubles.note(key, offer.delivery.name, reason, kind)
             self._deferred[key] = offer

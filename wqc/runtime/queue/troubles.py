@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 
 from wqc.runtime.logs import log
 from wqc.runtime.manager.status import NAME_SHOWN, Trouble
+from wqc.runtime.obstacles import Kind
 from wqc.runtime.periods import Periods
 
 K = TypeVar("K", bound=Hashable)
@@ -49,9 +50,9 @@ class Troubles(Generic[K]):
         """When it may be tried again, on the monotonic clock; 0 if nothing is wrong with it."""
         return self._due.get(key, 0.0)
 
-    def note(self, key: K, name: str, why: str) -> float:
+    def note(self, key: K, name: str, why: str, kind: Kind) -> float:
         """It can't be done. Returns when it may be tried again, on the monotonic clock."""
-        trouble = Trouble(name[:NAME_SHOWN], why)
+        trouble = Trouble(name[:NAME_SHOWN], why, kind=kind)
         if self._troubles.get(key) != trouble:
             log(logging.WARNING, f"item can't be {self._cannot}", **self._who, item=trouble.item, reason=why)
         self._troubles[key] = trouble

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from wqc.runtime.obstacles import Kind
+
 Phase = Literal["active", "succeeded", "failed", "lost"]
 """`failed`: a container started and failed, or the Job only holds an item that failed.
 `lost`: the Job is over and none did; the item isn't to blame.
@@ -36,6 +38,7 @@ class Job:
     running: bool = False
     hindrance: str = ""
     """Why it can't start, or never did: no image, no node, …; "" while nothing is known to be in its way."""
+    hindered_by: Kind = ""
     overdue: float | None = None
     """When its pod should have been gone. It isn't, so the node is lost on which it may still run."""
     unclear: bool = False

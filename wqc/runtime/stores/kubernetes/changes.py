@@ -207,7 +207,9 @@ class Changes:
             job = read_job(found, known, self._large.is_known(found))
         except ValueError:
             return None
-        hindrance = job.hindrance
-        if job.phase == "active" and not (known and known.started):
-            hindrance = hindrance or self._warnings.of(name, known.pod if known else "")
-        return replace(job, queue=self._owners.named(job.queue), hindrance=hindrance)
+        job = replace(job, queue=self._owners.named(job.queue))
+        if job.phase == "active" and not job.hindrance and not (known and known.started):
+            warning = self._warnings.of(name, known.pod if known else "")
+            if warning:
+                return replace(job, hindrance=warning.why, hindered_by=warning.kind)
+        return job

@@ -13,21 +13,22 @@ from wqc.contract.names import (
     SUPERSEDED_LABEL,
     TEMPLATE_LABEL,
 )
+from wqc.runtime.obstacles import Kind, Obstacle
 from wqc.runtime.queue.attempt import read_identity
 from wqc.runtime.stores.job import Job, Phase
 from wqc.runtime.stores.kubernetes.objects import Condition, ContainerStatus, JobObject, Pod
 
 WORKER = "worker"
-HINDRANCES = (
-    "CreateContainerConfigError",
-    "CreateContainerError",
-    "ErrImageNeverPull",
-    "ErrImagePull",
-    "ImageInspectError",
-    "ImagePullBackOff",
-    "InvalidImageName",
-    "RunContainerError",
-)
+HINDRANCES: dict[str, Kind] = {
+    "CreateContainerConfigError": "config",
+    "CreateContainerError": "program",
+    "ErrImageNeverPull": "image",
+    "ErrImagePull": "image",
+    "ImageInspectError": "image",
+    "ImagePullBackOff": "image",
+    "InvalidImageName": "image",
+    "RunContainerError": "program",
+}
 """Why a container waits, where it isn't the item's fault and more of the same would only wait too."""
 CANNOT_START = ("ContainerCannotRun", "StartError")
 """Why a container is over that never was: what it should run isn't in its image, or can't be run there."""
@@ -45,7 +46,7 @@ class Ending:
     unscheduled: float = 0.0
     running: bool = False
     started: bool = False
-    hindrance: str = ""
+    hindrance: Obstacle | None = None
     overdue: float | None = None
     exit_code: int | None = None
     message: str = ""
@@ -97,6 +98,7 @@ def read_job(found: JobObject, last: Ending | None, is_apart: bool = False) -> J
         phase, reason = _failure(over, last)
         exit_code = last.exit_code if last else None
         message = last.message if last else None
+    hindrance = last.hindrance if last and phase in ("active", "lost") else None
     return Job(
         job=metadata.name,
         queue=labels.get(QUEUE_LABEL, ""),
@@ -111,7 +113,8 @@ def read_job(found: JobObject, last: Ending | None, is_apart: bool = False) -> J
         created=_seconds(metadata.creation_timestamp),
         phase=phase,
         running=bool(last and last.running),
-        hindrance=last.hindrance if last and phase in ("active", "lost") else "",
+        hindrance=hindrance.why if hindrance else "",
+        hindered_by=hindrance.kind if hindrance else "",
         overdue=last.overdue if last and phase == "active" else None,
         superseded=SUPERSEDED_LABEL in labels,
         finished=_seconds(found.status.completion_time or over.last_transition_time) if over else None,
@@ -152,25 +155,28 @@ def _failure(over: Condition, last: Ending | None) -> tuple[Phase, str]:
     if last.reason == "DeadlineExceeded" and last.started:
         return "failed", "it ran for longer than its timeout"
     if last.exit_code is None:
-        return "lost", f"it never ran: {last.hindrance or last.reason or over.message or over.reason}"
+        hindrance = last.hindrance.why if last.hindrance else ""
+        return "lost", f"it never ran: {hindrance or last.reason or over.message or over.reason}"
     if last.reason in ("Evicted", "NodeLost", "Shutdown", "Terminated", "NodeShutdown"):
         return "lost", f"its node ended it: {last.reason}"
     known = {"OOMKilled": "it used more memory than its limit"}
     return "failed", known.get(last.reason, f"exit code {last.exit_code}")
 
 
-def _hindrance(pod: Pod, containers: list[ContainerStatus]) -> str:
+def _hindrance(pod: Pod, containers: list[ContainerStatus]) -> Obstacle | None:
     for condition in pod.status.conditions or ():
         if (condition.type, condition.status, condition.reason) == ("PodScheduled", "False", "Unschedulable"):
-            return f"no node takes its pod: {condition.message}"
+            return Obstacle("node", f"no node takes its pod: {condition.message}")
     for container in containers:
         waiting = container.state.waiting
         if waiting and waiting.reason in HINDRANCES:
-            return f"container {container.name}: {waiting.reason}: {waiting.message}"
+            why = f"container {container.name}: {waiting.reason}: {waiting.message}"
+            return Obstacle(HINDRANCES[waiting.reason], why)
         terminated = container.state.terminated
         if terminated and terminated.reason in CANNOT_START:
-            return f"container {container.name}: {terminated.reason}: {terminated.message}"
-    return ""
+            why = f"container {container.name}: {terminated.reason}: {terminated.message}"
+            return Obstacle("program", why)
+    return None
 
 
 def _has_started(container: ContainerStatus) -> bool:

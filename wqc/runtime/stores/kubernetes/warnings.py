@@ -11,17 +11,18 @@ from datetime import datetime
 import msgspec
 
 from wqc.runtime.logs import log
+from wqc.runtime.obstacles import Kind, Obstacle
 from wqc.runtime.stores.kubernetes.objects import ListMetadata, Metadata
 from wqc.runtime.stores.kubernetes.transport import ApiError, Transport
 from wqc.runtime.stores.kubernetes.watching import decoded
 
-HINDERING = (
-    "FailedAttachVolume",
-    "FailedCreate",
-    "FailedCreatePodSandBox",
-    "FailedMapVolume",
-    "FailedMount",
-)
+HINDERING: dict[str, Kind] = {
+    "FailedAttachVolume": "volume",
+    "FailedCreate": "admission",
+    "FailedCreatePodSandBox": "node",
+    "FailedMapVolume": "volume",
+    "FailedMount": "volume",
+}
 
 _ONE_OF_MANY = re.compile(r'pods "[^"]*" is')
 """Each try has another name."""
@@ -55,14 +56,17 @@ class EventObjects(msgspec.Struct):
     items: list[EventObject]
 
 
-async def last_warning(transport: Transport, namespace: str, kind: str, name: str) -> str:
-    """The newest reason why the object doesn't get on; "" if none is known. Raises ApiError."""
+async def last_warning(transport: Transport, namespace: str, kind: str, name: str) -> Obstacle | None:
+    """The newest reason why the object doesn't get on, as far as one is known. Raises ApiError."""
     selector = f"involvedObject.kind={kind},involvedObject.name={name},type=Warning"
     path = f"/api/v1/namespaces/{namespace}/events"
     found = decoded(await transport.ask("GET", path, {"fieldSelector": selector}), EventObjects)
     hindering = [each for each in found.items if each.reason in HINDERING]
     newest = max(hindering, key=lambda each: each.last, default=None)
-    return _ONE_OF_MANY.sub("its pod is", f"{newest.reason}: {newest.message}") if newest else ""
+    if newest is None:
+        return None
+    why = _ONE_OF_MANY.sub("its pod is", f"{newest.reason}: {newest.message}")
+    return Obstacle(HINDERING[newest.reason], why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +95,15 @@ class Warnings:
         self._patience = patience
         self._waiting = waiting
         self._warned = warned
-        self._found: dict[str, tuple[str, str]] = {}
+        self._found: dict[str, tuple[str, Obstacle | None]] = {}
         """By Job: the pod, and why it doesn't start."""
         self._since: dict[str, float] = {}
         """By Job, when it was first seen waiting, on the monotonic clock."""
 
-    def of(self, job: str, pod: str) -> str:
+    def of(self, job: str, pod: str) -> Obstacle | None:
         """Why it doesn't start, if that is known and still about this pod."""
-        about, why = self._found.get(job, ("", ""))
-        return why if about == pod else ""
+        about, why = self._found.get(job, ("", None))
+        return why if about == pod else None
 
     async def follow(self) -> None:
         """Ask for one Job of each lane, again and again: what is in its way is in the way of all."""
@@ -124,6 +128,6 @@ class Warnings:
             log(logging.WARNING, "can't ask why nothing runs", job=stalled.job, reason=str(error))
             return
         found = (stalled.pod, why)
-        if self._found.get(stalled.job, ("", "")) != found:
+        if self._found.get(stalled.job, ("", None)) != found:
             self._found[stalled.job] = found
             self._warned(stalled.job)
