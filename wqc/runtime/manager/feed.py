@@ -272,7 +272,7 @@ class Feed:
         try:
             await source.done(name)
         except SourceError as error:
-            self._untold.note(name, name, str(error))
+            self._untold.note(name, name, str(error), "source")
             return
         self._untold.settle(name)
         self._finished.pop(name, None)
