@@ -8,6 +8,7 @@ import pytest
 
 from wqc.runtime.queue.attempt import Identity
 from wqc.runtime.stores.job import Job
+from wqc.runtime.stores.kubernetes.known import Known
 from wqc.runtime.stores.kubernetes.objects import JobObject, Pod
 from wqc.runtime.stores.kubernetes.reading import ending, read_job
 
@@ -52,6 +53,27 @@ def ended(code: int, message: str = "", reason: str = "Error") -> dict[str, Any]
 
 def read(condition: str | None, its: Pod | None) -> Job:
     return read_job(job(condition), ending(its) if its else None)
+
+
+def test_a_watch_that_tells_again_that_it_ran_does_not_take_back_how_it_ended() -> None:
+    known = Known()
+    name = job(None).metadata.name
+    labels = {"batch.kubernetes.io/job-name": name}
+    running, over = pod({"running": {}}), pod(ended(0, "[1]", "Completed"))
+    for each in (running, over):
+        each.metadata.labels = labels
+    with known.creating(name):
+        for told in (running, over, running):
+            known.pod(told)
+    found = known.ending(name)
+    assert found
+    assert (found.exit_code, found.message) == (0, "[1]")
+
+    following = pod({"running": {}})
+    following.metadata.labels, following.metadata.name = labels, "q"
+    with known.creating(name):
+        known.pod(following)
+    assert known.ending(name) == ending(following)
 
 
 def test_a_success_has_its_result() -> None:

@@ -79,7 +79,7 @@ class Known:
             return None
         known = self._endings.get(name)
         new = ending(pod)
-        if known is not None and known.created > new.created:
+        if known is not None and _is_older(new, known):
             return None
         self._endings[name] = new
         return self.job(name) if known != new else None
@@ -92,6 +92,12 @@ class Known:
                 labels = found.metadata.labels or {}
                 lane = (labels.get(QUEUE_LABEL, ""), labels.get(LANE_LABEL, ""))
                 yield Stalled(name, last.pod if last else "", lane)
+
+
+def _is_older(new: Ending, known: Ending) -> bool:
+    """A watch that broke off may tell again what was: a container that has ended doesn't run again."""
+    has_ended = known.pod == new.pod and known.exit_code is not None and new.exit_code is None
+    return has_ended or known.created > new.created
 
 
 def _unless_over(found: JobObject) -> JobObject | None:
