@@ -24,7 +24,7 @@ SECONDS = 120
 
 @contextmanager
 def managed(deployed: Crash) -> Iterator[subprocess.Popen[bytes]]:
-    deployed.environment["WQC_PERIODS"] = PERIODS.replace("lease=2", "lease=6 patience=1 report=0.5")
+    deployed.environment["WQC_PERIODS"] = PERIODS.replace("lease=3", "lease=6 patience=1 report=0.5")
     manager = deployed.start()
     try:
         yield manager

@@ -75,7 +75,7 @@ def test_whichever_attempt_ends_first_counts(
     simulated_cluster: Client, tmp_path: Path, first: int, second: int
 ) -> None:
     deployed = Crash(simulated_cluster, f"lost-{first}", tmp_path, ["only"])
-    deployed.environment["WQC_PERIODS"] = PERIODS.replace("lease=2", "lease=6 lost_node=2")
+    deployed.environment["WQC_PERIODS"] = PERIODS.replace("lease=3", "lease=6 lost_node=2")
     path = f"{deployed.core}/configmaps/crash-first"
     template = yaml.safe_load(simulated_cluster.request("GET", path).body["data"]["job.yaml"])
     template["spec"]["podReplacementPolicy"] = "Failed"

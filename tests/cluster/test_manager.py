@@ -28,7 +28,7 @@ second = workflow.queue("second", first)
 if __name__ == "__main__":
     workflow.run()
 '''
-PERIODS = "backoff=0.2 backoff_limit=1 flush=0.5 listing=0.5 refused=0.1 lease=2"
+PERIODS = "backoff=0.2 backoff_limit=1 flush=0.5 listing=0.5 refused=0.1 lease=3"
 
 
 class Crash(Deployed):

@@ -23,7 +23,7 @@ SLOW = "4s"
 def in_namespace(client: Client, namespace: str, folder: Path) -> Crash:
     deployed = Crash(client, namespace, folder, ITEMS)
     # nobody starts it again if it loses its Lease while the machine is busy
-    deployed.environment["WQC_PERIODS"] = PERIODS.replace("lease=2", "lease=6")
+    deployed.environment["WQC_PERIODS"] = PERIODS.replace("lease=3", "lease=6")
     return deployed
 
 
