@@ -1,6 +1,7 @@
 """The items that a queue could start next, by lane; where a merger is before it, each input in turn."""
 
 from collections import OrderedDict
+from collections.abc import Callable
 
 from wqc.runtime.graph.graph import Line
 from wqc.runtime.graph.origin import Offer
@@ -48,16 +49,25 @@ class Inbox:
                 del lines[offer.delivery.inputs]
         return offer
 
-    def next(self, lane: str) -> tuple[bytes, Offer] | None:
-        """The next item of a lane, taken out; None if there is none that may be started now."""
+    def put_back(self, key: bytes, offer: Offer) -> None:
+        """What `next` gave, for it to give that again."""
+        self.put(key, offer)
+        self._lanes[offer.delivery.lane][offer.delivery.inputs].move_to_end(key, last=False)
+
+    def next(
+        self, lane: str, holds_up: Callable[[bytes, Offer], bool] = lambda key, offer: False
+    ) -> tuple[bytes, Offer] | None:
+        """The next item of a lane, taken out; None if there is none that may be started now. A line whose
+        first item is held up is passed over.
+        """
         lines = self._lanes[lane]
         for inputs in list(lines):
             key, offer = next(iter(lines[inputs].items()))
             lines.move_to_end(inputs)
             if offer.withdrawn:
                 self.discard(key)
-                return self.next(lane)
-            if offer.origin.is_open():
+                return self.next(lane, holds_up)
+            if offer.origin.is_open() and not holds_up(key, offer):
                 self.discard(key)
                 return key, offer
         return None

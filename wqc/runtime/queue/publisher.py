@@ -13,6 +13,7 @@ from wqc.runtime.graph.origin import Offer
 from wqc.runtime.lanes.rate import Rate
 from wqc.runtime.manager.status import CarrierStatus, in_words, troubled
 from wqc.runtime.periods import Periods
+from wqc.runtime.queue.fetching import Fetching
 from wqc.runtime.queue.ledger import Ledger
 from wqc.runtime.queue.pause import Pause
 from wqc.runtime.queue.station import Station
@@ -43,6 +44,7 @@ class Publisher(Station):
         self._waiting: dict[bytes, list[Offer]] = {}
         """By item; more than one offer where two streams bring it."""
         self._troubles = Troubles[bytes]("published", periods.backoff, periods, carrier=name)
+        self._fetching = Fetching(self.look_again)
         self._rate = Rate()
 
     # --- what others tell it ---
@@ -63,6 +65,7 @@ class Publisher(Station):
             self._waiting[key] = left
         else:
             self._troubles.settle(key)
+            self._fetching.drop(key)
 
     # --- what it says ---
 
@@ -110,7 +113,8 @@ class Publisher(Station):
         most = 1 if self._service.reason else AT_ONCE
         now = time.monotonic()
         for key, offers in self._waiting.items():
-            if self._troubles.due(key) <= now and offers[0].origin.is_open():
+            is_due = self._troubles.due(key) <= now and not self._fetching.holds_up(key, offers[0])
+            if is_due and offers[0].origin.is_open():
                 batch.append((key, offers[0]))
                 if len(batch) == most:
                     break
@@ -120,9 +124,11 @@ class Publisher(Station):
         """Why the service takes nothing now, or ""."""
         name = offer.delivery.name
         try:
-            text = await offer.text()
+            text = await self._fetching.text(key, offer)
         except SourceError as error:
             self._troubles.note(key, name, str(error), "source")
+            return ""
+        if text is None:
             return ""
         try:
             await self._carrier.publish(name, offer.delivery.version, text)

@@ -81,6 +81,7 @@ class Queue(JobStation):
             periods,
             self._made,
             expected,
+            self.look_again,
         )
         self._overdue = Overdue(self._book, store, periods.lost_node)
         self._upkeep = Upkeep(self._book, store, self._starter, self._overdue, templates, rollout)

@@ -23,6 +23,7 @@ from wqc.runtime.periods import Periods
 from wqc.runtime.queue.attempt import Identity, attempt_name, job_manifest
 from wqc.runtime.queue.book import DELETED, Attempts, Book
 from wqc.runtime.queue.custody import Custody
+from wqc.runtime.queue.fetching import Fetching
 from wqc.runtime.queue.heldjob import held_job
 from wqc.runtime.queue.largeitem import ItemTooLarge
 from wqc.runtime.queue.pause import Pause
@@ -55,8 +56,11 @@ class Starter:
         periods: Periods,
         started: Callable[[Job, Offer | None], None],
         expected: Callable[[str], int],
+        look_again: Callable[[], None],
     ) -> None:
-        """`expected`: how many items are listed that a lane is likely to get."""
+        """`expected`: how many items are listed that a lane is likely to get. `look_again` is called when
+        there is more that may be started.
+        """
         self._workflow = workflow
         self._settings = settings
         self._templates = templates
@@ -69,6 +73,7 @@ class Starter:
         self._periods = periods
         self._started = started
         self._expected = expected
+        self._fetching = Fetching(look_again)
         self._lanes = {lane.name: lane for lane in settings.lanes}
         self._deferred: dict[bytes, Offer] = {}
         """New items that could not be started; they are tried again when they are due."""
@@ -189,6 +194,7 @@ class Starter:
     def discard(self, key: bytes) -> Offer | None:
         """The offer of an item that is no longer to be started."""
         self._troubles.settle(key)
+        self._fetching.drop(key)
         deferred = self._deferred.pop(key, None)
         return self.inbox.discard(key) or deferred
 
@@ -237,7 +243,7 @@ class Starter:
                 name not in closed
                 and free[name] > 0
                 and len(batch) < AT_ONCE
-                and (following := self.inbox.next(name))
+                and (following := self.inbox.next(name, self._fetching.holds_up))
             ):
                 free[name] -= 1
                 batch.append(self._begin(*following, lane))
@@ -310,11 +316,15 @@ class Starter:
 
     async def _begin(self, key: bytes, offer: Offer, lane: Lane) -> None:
         try:
-            text = await offer.text()
+            text = await self._fetching.text(key, offer)
         except SourceError as error:
             self._defer(key, offer, str(error), "source")
             return
         if offer.withdrawn:
+            self._fetching.drop(key)
+            return
+        if text is None:
+            self.inbox.put_back(key, offer)
             return
         identity = Identity(offer.delivery.name, offer.delivery.version, 0, 1, 0)
         try:
