@@ -5,9 +5,10 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from support.localrun import jobs, queue_files, until_idle
+from support.localrun import jobs, managed, queue_files, until_idle
 from support.sources import Holding, Shared
 from wqc.runtime.graph.workflow import Workflow
+from wqc.runtime.manager.status import Status
 from wqc.runtime.sources.source import Listing, SourceError
 
 
@@ -158,6 +159,31 @@ def test_all_patterns_in_one_workflow(tmp_path: Path) -> None:
             expected[f"{user['id']}\n"] += 1 + user["email"] + user["sms"]
     assert collected(out) == expected
     assert [queue.done for queue in status.queues] == [9, sum(expected.values())]
+
+
+def test_an_item_that_is_about_to_be_begun_is_no_standstill(tmp_path: Path) -> None:
+    """`wqc run --until-empty` would end before it."""
+
+    class Slow(Shared):
+        async def get(self, name: str) -> str:
+            await asyncio.sleep(0.5)
+            return await super().get(name)
+
+    workflow = Workflow("slow")
+    workflow.queue("work", workflow.source("names"))
+    files = {"work": queue_files("work", "true")}
+    stalled = []
+
+    def over(status: Status) -> bool:
+        stalled.append(status.stalled)
+        return status.idle
+
+    async def scenario() -> None:
+        async with managed(workflow, tmp_path, files, {"names": Slow({"a": 1})}) as manager:
+            await manager.until(over)
+
+    asyncio.run(scenario())
+    assert not any(stalled)
 
 
 class Breaking(Shared):

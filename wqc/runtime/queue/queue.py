@@ -155,7 +155,7 @@ class Queue(JobStation):
     @property
     def rests(self) -> bool:
         """Nothing of it runs, and it has nothing to start, or may not."""
-        unfinished = self._book.count("active", "stray", "recording", "finishing")
+        unfinished = self._starter.begins or self._book.count("active", "stray", "recording", "finishing")
         to_start = self._book.count("retry") or self.waiting
         return self.has_judged and not unfinished and (not to_start or bool(self._blocked()))
 

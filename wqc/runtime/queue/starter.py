@@ -87,6 +87,8 @@ class Starter:
         self._health = Health(tuple(self._lanes), periods.unhealthy, periods.probe)
         self._hindered: dict[str, dict[bytes, Trouble]] = {lane: {} for lane in self._lanes}
         """By lane, the items whose attempts can't start, or never did."""
+        self.begins = False
+        """Items that wait no longer are about to have their Jobs."""
 
     @property
     def waiting(self) -> int:
@@ -208,7 +210,9 @@ class Starter:
             batch = self._next_batch(now)
             if not batch:
                 return
+            self.begins = True
             await asyncio.gather(*batch)
+            self.begins = False
 
     def _next_batch(self, now: float) -> list[Any]:
         free = {
