@@ -14,6 +14,8 @@ import imageio_ffmpeg
 
 WORKFLOW = "examples/thumbnails.wq"
 FILM = "mandelbrot=size=480x270:rate=25:maxiter=1500:end_pts=300"
+SECONDS, PICTURES = 12, 3
+"""Of the film, and what the worker makes of it: one of each hundred frames."""
 COLUMNS, ROWS = 72, 20
 SHADES = " .:-=+*#%@"
 
@@ -23,7 +25,7 @@ def main(wqc: str, folder: Path) -> None:
     clips = folder / "clips"
     clips.mkdir(parents=True)
     print("\nA film is made, of twelve seconds …", flush=True)
-    film = ["-f", "lavfi", "-i", FILM, "-t", "12", "-pix_fmt", "yuv420p"]
+    film = ["-f", "lavfi", "-i", FILM, "-t", f"{SECONDS}", "-pix_fmt", "yuv420p"]
     subprocess.run([ffmpeg, "-loglevel", "error", *film, clips / "dive.mp4"], check=True)
     command = [
         "run",
@@ -36,8 +38,10 @@ def main(wqc: str, folder: Path) -> None:
     ]
     print(f"$ wqc {shlex.join(command)}", flush=True)
     path = f"{ffmpeg.parent}{os.pathsep}{os.environ['PATH']}"
-    subprocess.run([wqc, *command], check=True, env=os.environ | {"PATH": path})
-    pictures = sorted(clips.glob("*.png"))
+    ended = subprocess.run([wqc, *command], env=os.environ | {"PATH": path}).returncode
+    pictures = [each for each in sorted(clips.glob("*.png")) if each.stat().st_size]
+    if ended or len(pictures) != PICTURES:
+        sys.exit(f"the demo failed: {len(pictures)} of {PICTURES} pictures; wqc's exit code is {ended}")
     print(f"\nEvery hundredth frame of it, in {clips}:")
     for picture in pictures:
         print(f"    {picture.name}  {picture.stat().st_size / 1000:.0f} kB")
