@@ -1,6 +1,7 @@
 """A cluster to try things on: `python -m cluster up api|simulated|real` starts one, `down` ends it.
 
-A process of its own holds it, and all that belongs to it is in .cluster/ at the repository's top.
+A process of its own holds it. All that belongs to it is in the folder $WQC_TEST_CLUSTER, or in .cluster/ at
+the repository's top.
 """
 
 import argparse
@@ -12,13 +13,17 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from cluster.control_plane import ControlPlane
 from cluster.controllers import TUNED, start_controllers
 from cluster.real_node import RealNode
 from cluster.runtime_image import runtime_image
 from cluster.simulated_nodes import start_simulated_nodes
 
-FOLDER = Path(__file__).resolve().parents[2] / ".cluster"
+OWN = Path(__file__).resolve().parents[2] / ".cluster"
+FOLDER = Path(os.environ.get("WQC_TEST_CLUSTER") or OWN).absolute()
+LOG = FOLDER / "cluster.log"
 PID = FOLDER / "pid"
 READY = FOLDER / "ready"
 
@@ -39,16 +44,19 @@ def hold(tier: str) -> int:
             signal.pause()
     finally:
         cluster.stop()
-        PID.unlink()
+        PID.unlink(missing_ok=True)
 
 
 def up(tier: str) -> int:
     if PID.exists():
         print(f"a cluster is up: export KUBECONFIG={FOLDER / 'kubeconfig'}", file=sys.stderr)
         return 1
+    if FOLDER.exists() and not LOG.exists():
+        print(f"{FOLDER} is there, and not from a cluster before: name another", file=sys.stderr)
+        return 2
     shutil.rmtree(FOLDER, ignore_errors=True)
-    FOLDER.mkdir()
-    with (FOLDER / "cluster.log").open("wb") as log:
+    FOLDER.mkdir(parents=True)
+    with LOG.open("wb") as log:
         holder = subprocess.Popen(
             [sys.executable, "-m", "cluster", "hold", tier],
             stdout=log,
@@ -59,7 +67,8 @@ def up(tier: str) -> int:
     PID.write_text(f"{holder.pid}\n")
     while not READY.exists():
         if holder.poll() is not None:
-            print((FOLDER / "cluster.log").read_text()[-2000:], file=sys.stderr)
+            PID.unlink(missing_ok=True)
+            print(LOG.read_text()[-2000:], file=sys.stderr)
             return 2
         time.sleep(0.2)
     print(f"ready: export KUBECONFIG={FOLDER / 'kubeconfig'}")
@@ -85,7 +94,11 @@ def main() -> int:
     parser.add_argument("tier", choices=["api", "simulated", "real"], nargs="?", default="real")
     arguments = parser.parse_args()
     if arguments.action == "hold":
-        return hold(arguments.tier)
+        try:
+            return hold(arguments.tier)
+        except (pytest.skip.Exception, pytest.fail.Exception) as reason:
+            print(reason, file=sys.stderr)
+            return 2
     return up(arguments.tier) if arguments.action == "up" else down()
 
 
