@@ -5,7 +5,7 @@ from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from scale.bed import Bed, Queue, Running, bed
 from scale.jobs import create, items, manifests
@@ -22,19 +22,35 @@ SIZE = "etcd_mvcc_db_total_size_in_use_in_bytes"
 LARGEST = FLUSH_ITEMS * MERGED_AT_ONCE**LAST_LEVEL
 
 
+class Memory(NamedTuple):
+    """A manager's, in MiB."""
+
+    anonymous: float
+    most: float
+    """That ever was in memory, files included."""
+
+    def row(self) -> list[str]:
+        return [f"{self.anonymous:.0f} MiB", f"{self.most:.0f} MiB"]
+
+
 def live_jobs(count: int) -> None:
-    """Each with a pod that runs; a manager that starts lists them all at once, which takes the most."""
+    """Each with a pod that runs."""
     with TemporaryDirectory() as folder, bed(Path(folder), ()) as ground:
         queue = Queue("work", count)
         deployed = ground.deploy("live", [queue], {"items": items(count)})
         ground.stop_controllers()
         create(ground.client, "live", manifests(ground.client, "live", queue, items(count)), pods=True)
-        with deployed.manage():
-            deployed.until("all are known", lambda: deployed.metric("wqc_items", state="running") == count)
-            time.sleep(10)
-            row = [f"{count:,}", *_memory(deployed)]
+        memory = with_live_jobs(deployed, count, 10)
     print("A manager with Jobs that run, each with its pod. Aim: 128 MiB for 10,000.\n")
-    table(["Jobs", "anonymous memory", "the most in memory, files included"], [row])
+    table(["Jobs", "anonymous memory", "the most in memory, files included"], [[f"{count:,}", *memory.row()]])
+
+
+def with_live_jobs(deployed: Running, count: int, seconds: float) -> Memory:
+    """`seconds` after it started: it lists them all at once then, which takes the most."""
+    with deployed.manage():
+        deployed.until("all are known", lambda: deployed.metric("wqc_items", state="running") == count)
+        time.sleep(seconds)
+        return _memory(deployed)
 
 
 def backlog(count: int) -> None:
@@ -45,11 +61,11 @@ def backlog(count: int) -> None:
         with deployed.manage():
             deployed.until("all are known", lambda: deployed.metric("wqc_items") >= count - 10)
             deployed.until("some are done", lambda: deployed.metric("wqc_items", state="done") > 0)
-            rows = [[f"{count:,}", *_memory(deployed)]]
+            rows = [[f"{count:,}", *_memory(deployed).row()]]
             api.list({**names, "one more": None})
             asked = api.asked["listing"]
             deployed.until("it is listed again", lambda: api.asked["listing"] > asked + -(-count // PAGE))
-            rows.append(["one more", *_memory(deployed)])
+            rows.append(["one more", *_memory(deployed).row()])
     print("A manager with items that wait. Aim: 128 MiB.\n")
     table(["listed", "anonymous memory", "the most in memory, files included"], rows)
 
@@ -77,14 +93,14 @@ def _recorded(ground: Bed, count: int, listed: int) -> list[list[str]]:
             deployed.until("it is read", lambda: deployed.metric("wqc_items", state="done") == count)
             pages = -(-listed // PAGE)
             deployed.until("it is listed twice", lambda: api.asked["listing"] > pages)
-            quiet = [f"{count:,}", f"{listed:,}", *_memory(deployed)]
+            quiet = [f"{count:,}", f"{listed:,}", *_memory(deployed).row()]
             api.list({**names, "one more": None})
             deployed.until("one more is known", lambda: deployed.metric("wqc_items") > count)
-            return [quiet, ["", "one more", *_memory(deployed)]]
+            return [quiet, ["", "one more", *_memory(deployed).row()]]
 
 
-def _memory(deployed: Running) -> list[str]:
-    return [f"{deployed.mebibytes('RssAnon'):.0f} MiB", f"{deployed.mebibytes('VmHWM'):.0f} MiB"]
+def _memory(deployed: Running) -> Memory:
+    return Memory(deployed.mebibytes("RssAnon"), deployed.mebibytes("VmHWM"))
 
 
 def _record(client: Client, namespace: str, hashes: Iterator[bytes]) -> None:
