@@ -66,6 +66,16 @@ def described() -> dict[str, Any]:
     return dict(found["OCIv1"]["config"])
 
 
+def added() -> float:
+    """Megabytes, uncompressed, that the image has more than its base."""
+    return _megabytes(BUILT) - _megabytes(BASE)
+
+
+def _megabytes(image: str) -> float:
+    number, unit = _buildah("images", "--format", "{{.Size}}", image).split()
+    return float(number) * {"MB": 1, "GB": 1000}[unit]
+
+
 def _fill(root: Path) -> None:
     command = ["debootstrap", "--variant=minbase", f"--include={PACKAGES}", SUITE, str(root)]
     done = subprocess.run(command, capture_output=True, text=True)
