@@ -16,6 +16,7 @@ import pytest
 
 from support.command import Ran, wqc
 
+CLEAR = b"\x1b[H\x1b[J"
 PERIODS = "backoff=0.1 backoff_limit=0.2 flush=0.1 listing=0.2 report=0.1"
 SHOP = """\
 workflow shop
@@ -253,6 +254,28 @@ def test_who_watches_goes_on_when_the_state_can_be_read_again(shop: Path) -> Non
     watching.send_signal(signal.SIGINT)
     watching.communicate(timeout=30)
     assert watching.returncode == 130
+
+
+def test_at_a_terminal_each_look_takes_the_place_of_the_one_before(shop: Path) -> None:
+    run(shop, "--until-empty")
+    ours, theirs = os.openpty()
+    watching = subprocess.Popen(
+        [sys.executable, "-m", "wqc", "status", "--state", ".wqc", "--watch"], cwd=shop, stdout=theirs
+    )
+    os.close(theirs)
+    shown = b""
+    end = time.monotonic() + 60
+    try:
+        while shown.count(CLEAR) < 3:
+            assert time.monotonic() < end, shown
+            shown += os.read(ours, 1024)
+    finally:
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(timeout=30) == 130
+        os.close(ours)
+    before, *screens = [plain(each.decode().replace("\r\n", "\n")) for each in shown.split(CLEAR)[:3]]
+    assert before == ""
+    assert screens == [plain(ask(shop, "status").out)] * 2
 
 
 @pytest.mark.parametrize(
