@@ -1,4 +1,6 @@
-"""How the Jobs of a workflow are followed: pages, labels, bookmarks, and connections that die in silence."""
+"""How the Jobs and the state of a workflow are followed: pages, labels, bookmarks, what a watch leaves
+out, and connections that die in silence.
+"""
 
 import asyncio
 import json
@@ -19,10 +21,12 @@ from cluster.client import Client
 from support.localrun import job_template, queue_files
 from support.store_suite import Changes, manifest
 from wqc.runtime.stores.kubernetes import watching
+from wqc.runtime.stores.kubernetes.state import KubernetesStateStore
 from wqc.runtime.stores.kubernetes.store import KubernetesStore
 from wqc.runtime.stores.kubernetes.transport import ApiError, Transport
 from wqc.runtime.stores.store import Changed, Listed, Unsure
 
+AUDIT = 3.0
 Asked = tuple[str, dict[str, str]]
 """The last part of the path, and the query."""
 
@@ -148,6 +152,62 @@ def test_a_connection_that_died_in_silence_is_found_out(
             asyncio.run(scenario(transport))
         finally:
             silent.over.set()
+
+
+class Reticent(Meddler):
+    """Leaves out of the watches of one kind what has this text in it."""
+
+    def __init__(self, kind: str, text: str) -> None:
+        self._kind = kind
+        self._text = text.encode()
+        self.left_out = 0
+
+    def watched(self, call: Call, lines: Iterator[bytes]) -> Iterator[bytes]:
+        for line in lines:
+            if call.kind == self._kind and self._text in line:
+                self.left_out += 1
+            else:
+                yield line
+
+
+def test_a_job_that_a_watch_left_out_is_found_by_the_audit(api_server: Client, tmp_path: Path) -> None:
+    owner = prepared(api_server, "audit", 1)
+    reticent = Reticent("watch jobs", "left out")
+
+    async def scenario(transport: Transport) -> None:
+        store = KubernetesStore(transport, "audit", "demo", lambda: True, audit=AUDIT)
+        await store.files("work")
+        changes = Changes(store)
+        await changes.listed()
+        added = add(api_server, "audit", owner, "left out")
+        await changes.until(lambda each: isinstance(each, Listed) and added in {job.job for job in each.jobs})
+        assert {type(each) for each in changes.seen} == {Listed}
+        assert reticent.left_out == 1
+        await changes.close()
+        await store.close()
+
+    with meddled(api_server, reticent, tmp_path) as transport:
+        asyncio.run(scenario(transport))
+
+
+def test_a_pause_that_a_watch_left_out_is_found_by_the_audit(api_server: Client, tmp_path: Path) -> None:
+    prepared(api_server, "pause", 0)
+    pause = {"paused.work": "true"}
+    reticent = Reticent("watch configmaps", "paused.work")
+
+    async def scenario(transport: Transport) -> None:
+        state = KubernetesStateStore(transport, "pause", "demo", audit=AUDIT)
+        changes = state.changes()
+        async with asyncio.timeout(60):
+            assert (await anext(changes)).entries == {}
+            await state.write(pause)
+            while (await anext(changes)).entries != pause:
+                pass
+        assert reticent.left_out == 1
+        await state.close()
+
+    with meddled(api_server, reticent, tmp_path) as transport:
+        asyncio.run(scenario(transport))
 
 
 class Forgetful(Meddler):
