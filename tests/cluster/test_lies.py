@@ -119,7 +119,8 @@ def test_a_server_that_refuses_a_quarter_of_all_calls(
 class Busy(Meddler):
     """The first Jobs can't be made, and the server says for how long."""
 
-    def __init__(self, seconds: int, times: int) -> None:
+    def __init__(self, code: int, seconds: int, times: int) -> None:
+        self._code = code
         self._seconds = seconds
         self._times = times
         self.asked: list[float] = []
@@ -128,14 +129,15 @@ class Busy(Meddler):
         if call.kind != "POST jobs" or call.number > self._times:
             return None
         self.asked.append(time.monotonic())
-        return Reply(429, status(429, "busy"), {"Retry-After": str(self._seconds)})
+        return Reply(self._code, status(self._code, "busy"), {"Retry-After": str(self._seconds)})
 
 
+@pytest.mark.parametrize("code", [429, 503])
 def test_a_server_that_says_when_to_come_again_is_left_alone_until_then(
-    simulated_cluster: Client, tmp_path: Path
+    simulated_cluster: Client, tmp_path: Path, code: int
 ) -> None:
-    busy = Busy(seconds=3, times=24)
-    run = Run(simulated_cluster, "busy", tmp_path / "run", busy)
+    busy = Busy(code, seconds=3, times=24)
+    run = Run(simulated_cluster, f"busy-{code}", tmp_path / "run", busy)
     assert run.until_over(SECONDS) == expected()
     # eight lanes' worth are under way together, and a second goes by between no two of them
     pauses = [later - earlier for earlier, later in zip(busy.asked, busy.asked[1:], strict=False)]
