@@ -6,9 +6,9 @@ from tempfile import TemporaryDirectory
 
 from scale.bed import Queue, bed
 from scale.table import table
-from scale.watching import JobWatch, by_item
 
 from cluster.controllers import TUNED
+from cluster.job_watch import JobWatch, by_item
 
 HANDOVER, KEEP = 100, 30
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from scale.bed import WRITES, Bed, Queue, bed
 from scale.table import table
-from scale.watching import JobWatch, by_item
 
 from cluster.controllers import TUNED
+from cluster.job_watch import JobWatch, by_item
 
 FLUSH = 5
 """Seconds between two writes of the record, of each queue."""

@@ -12,10 +12,10 @@ from tempfile import TemporaryDirectory
 from scale.bed import Bed, Queue, bed
 from scale.jobs import create, items, manifests
 from scale.table import table
-from scale.watching import JobWatch, by_name
 
 from cluster.client import Client
 from cluster.controllers import TUNED
+from cluster.job_watch import JobWatch, by_name
 from support.ambassador import ambassador, source_settings
 from wqc.contract.names import object_name
 

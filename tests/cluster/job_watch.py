@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -24,6 +25,9 @@ class JobWatch:
         self.here: set[Any] = set()
         self.most = 0
         """Of them at a time."""
+        self.most_at_work: defaultdict[str, int] = defaultdict(int)
+        """By wqc's queue, of its Jobs that weren't over, at a time."""
+        self._at_work: defaultdict[str, set[str]] = defaultdict(set)
         self._client = client
         self._path = f"/apis/batch/v1/namespaces/{namespace}/jobs"
         self._pool = urllib3.PoolManager(ca_certs=client.api.configuration.ssl_ca_cert, retries=False)
@@ -49,6 +53,7 @@ class JobWatch:
         listed = self._client.request("GET", self._path).body
         now = time.monotonic()
         self.here = {self._key(job) for job in listed["items"]}
+        self._at_work.clear()
         for job in listed["items"]:
             self._learn({"type": "ADDED", "object": job}, now)
         headers = {"Accept": "application/json"}
@@ -78,6 +83,8 @@ class JobWatch:
         if event["type"] == "ERROR":
             return  # the watch is over
         key = self._key(job)
+        conditions = {each["type"] for each in job["status"].get("conditions", [])}
+        self._count(job["metadata"], event["type"] == "DELETED" or bool(conditions & {"Complete", "Failed"}))
         if event["type"] == "DELETED":
             self.here.discard(key)
             return
@@ -86,8 +93,16 @@ class JobWatch:
         if "wqc/done" in job["metadata"].get("labels", {}):
             self.marked.add(key)
         self.created.setdefault(key, now)
-        if any(each["type"] == "Complete" for each in job["status"].get("conditions", [])):
+        if "Complete" in conditions:
             self.completed.setdefault(key, now)
+
+    def _count(self, metadata: dict[str, Any], is_over: bool) -> None:
+        queue = metadata.get("labels", {}).get("wqc/queue", "")
+        if is_over:
+            self._at_work[queue].discard(metadata["name"])
+        else:
+            self._at_work[queue].add(metadata["name"])
+        self.most_at_work[queue] = max(self.most_at_work[queue], len(self._at_work[queue]))
 
 
 def by_name(job: dict[str, Any]) -> str:
