@@ -23,6 +23,7 @@ from support.localrun import job_template, queue_files
 LONG = "86400s"
 """How long a simulated worker takes that isn't to end."""
 WRITES = ("create", "update", "patch", "delete")
+METHODS = ("POST", "PUT", "PATCH", "DELETE")
 ASKED = re.compile(r'^wqc_api_requests_total\{.*verb="(\w+)",resource="(\w+)".*\} (\d+)', re.M)
 
 
@@ -73,6 +74,20 @@ class Bed:
         with urllib.request.urlopen(f"{address}/metrics", timeout=30) as answer:
             text = answer.read().decode()
         return float(re.search(rf"^{measure} (\S+)$", text, re.M)[1])  # type: ignore[index]
+
+    def writes(self, *resources: str) -> float:
+        """So far, by anybody: requests to make, change or delete such objects, but not their status alone."""
+        total = 0.0
+        for line in self.client.text("/metrics").splitlines():
+            labels = dict(re.findall(r'(\w+)="([^"]*)"', line))
+            if (
+                line.startswith("apiserver_request_total{")
+                and labels["verb"] in METHODS
+                and labels["resource"] in resources
+                and not labels["subresource"]
+            ):
+                total += float(line.rpartition(" ")[2])
+        return total
 
     def stop_controllers(self) -> None:
         """From now on Jobs and pods stay as they are."""

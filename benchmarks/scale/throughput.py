@@ -21,6 +21,9 @@ from wqc.contract.names import object_name
 
 CARRIED = ("--kube-api-qps=125", "--kube-api-burst=250", "--concurrent-job-syncs=20")
 """As fast as controllers may be for two cores to carry everything: no one takes CPU from another."""
+WRITTEN = ("jobs", "configmaps")
+"""By who only creates: controllers write these Jobs' status, and a ConfigMap for each namespace."""
+FOUND = ("serviceaccounts/default", "configmaps/kube-root-ca.crt")
 PLAIN = Path(__file__).with_name("plain.py")
 
 
@@ -81,31 +84,28 @@ def managed(ground: Bed, namespace: str, count: int) -> Figure:
 def bare(ground: Bed, namespace: str, count: int) -> Figure:
     """The very Jobs that the manager makes, and nothing else."""
     client = ground.client
-    client.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
-    _wait(
-        lambda: client.request("GET", f"/api/v1/namespaces/{namespace}/serviceaccounts/default").status == 200
-    )
+    _space(client, namespace)
     queue = Queue("work", count)
     holder = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": object_name(namespace, "work")}}
     client.create(holder, namespace)
     made = list(manifests(client, namespace, queue, items(count)))
     with JobWatch(client, namespace, by_name) as seen:
+        before = ground.writes(*WRITTEN)
         create(client, namespace, made)
         _wait(lambda: len(seen.completed) == count)
-    return Figure(seen.seconds, count, count, 0, 0)
+        writes = ground.writes(*WRITTEN) - before
+    return Figure(seen.seconds, count, writes, 0, 0)
 
 
 def plain(ground: Bed, namespace: str, count: int) -> Figure:
     """The manager after the book's listing over one of our sources: a round each second."""
     client = ground.client
-    client.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
-    _wait(
-        lambda: client.request("GET", f"/api/v1/namespaces/{namespace}/serviceaccounts/default").status == 200
-    )
+    _space(client, namespace)
     folder = ground.folder / namespace
     folder.mkdir()
     source_settings(folder, "names", "items", items=items(count))
     with JobWatch(client, namespace, by_name) as seen, ambassador(["source", "names"], folder) as served:
+        before = ground.writes(*WRITTEN)
         words = [sys.executable, PLAIN, client.kubeconfig, served.url, namespace]
         found = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, env=found)
@@ -114,10 +114,18 @@ def plain(ground: Bed, namespace: str, count: int) -> Figure:
             status = Path(f"/proc/{process.pid}/status").read_text()
             peak = int(status.partition("VmHWM:")[2].split()[0]) / 1024
             fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+            writes = ground.writes(*WRITTEN) - before
         finally:
             process.kill()
             process.wait()
-    return Figure(seen.seconds, count, 2 * count, (int(fields[11]) + int(fields[12])) / 100, peak)
+    return Figure(seen.seconds, count, writes, (int(fields[11]) + int(fields[12])) / 100, peak)
+
+
+def _space(client: Client, namespace: str) -> None:
+    """A namespace that has what controllers put into it."""
+    client.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+    paths = [f"/api/v1/namespaces/{namespace}/{each}" for each in FOUND]
+    _wait(lambda: all(client.request("GET", path).status == 200 for path in paths))
 
 
 def _warm(ground: Bed) -> None:
