@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from cluster.client import Client, Manifest
+from cluster.job_watch import JobWatch, by_name
 from cluster.managed import Managed, identity
+from support.ambassador import ambassador
 from wqc.contract.names import item_hash
 
 NAMES = ("one", "two", "three")
@@ -252,3 +254,43 @@ def test_jobs_that_somebody_deletes_again_and_again(simulated_cluster: Client, t
         workflow.until("all is done", lambda: is_over(workflow))
         workflow.until("nothing is wrong any more", lambda: not workflow.blocked("first"))
         books_balance(workflow)
+
+
+def test_a_share_that_is_away_for_longer_than_items_are_remembered(
+    simulated_cluster: Client, tmp_path: Path
+) -> None:
+    """What is done stays done when it is listed again, though its Jobs are long gone."""
+    share, away = tmp_path / "share", tmp_path / "away"
+    forget = 2.0
+    text = f"""
+source films: files {{ path = "{share}", volume = pvc("share"), quiet = 1s }}
+worker plain {{ image = "example.com/plain:1", command = ["work"] }}
+queue thumbs {{ from = films, worker = plain, keep = 1s }}
+"""
+    share.mkdir()
+    for name in NAMES:
+        (share / name).touch()
+    with (
+        Managed(simulated_cluster, "hand", "hand-share", tmp_path, text, f"forget={forget}") as workflow,
+        ambassador(["source", "films"], tmp_path / "settings") as served,
+        JobWatch(simulated_cluster, "hand-share", by_name) as seen,
+    ):
+        program = tmp_path / "manager.py"
+        program.write_text(re.sub('url="[^"]*"', f'url="{served.url}"', program.read_text()))
+        workflow.start()
+        done = Counter(item_hash(name, "") for name in NAMES)
+        workflow.until("all is recorded", lambda: workflow.recorded("thumbs") == done)
+        workflow.until("all Jobs are gone", lambda: not workflow.jobs("thumbs"))
+        share.rename(away)
+        share.mkdir()
+        workflow.until("it says so", lambda: "nothing is forgotten now" in workflow.log.read_text())
+        time.sleep(3 * forget)
+        assert workflow.recorded("thumbs") == done
+        (away / "zzz").touch()
+        share.rmdir()
+        away.rename(share)
+        done += Counter([item_hash("zzz", "")])
+        # one at a time, and this one is the last that is listed
+        workflow.until("what is new is recorded", lambda: item_hash("zzz", "") in workflow.recorded("thumbs"))
+        assert workflow.recorded("thumbs") == done
+        assert len(seen.created) == len(done)
