@@ -1,5 +1,6 @@
 """Workers that can't start or don't keep their word, on a real node: their queues and items are named."""
 
+import re
 import shutil
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ from cluster.interpreter import program
 from cluster.managed import Managed, identity
 from cluster.real_node import RealNode
 from cluster.workers import shell_image
+from support.command import wqc
 from support.need import unavailable
 
 WORKER = "test.local/bad-workers/worker:1"
@@ -36,7 +38,7 @@ worker good      {{ image = "{WORKER}", run = "true" }}
 worker shellless {{ image = "{SHELL_LESS}", run = "true" }}
 worker absent    {{ image = "{ABSENT}", run = "true" }}
 worker mounting  {{ image = "{WORKER}", run = "true", mounts = {{ "/data" = pvc("absent") }} }}
-worker garbling  {{ image = "{WORKER}", run = "echo hello >$WORK_RESULT_FILE" }}
+worker garbling  {{ image = "{WORKER}", run = "echo at a loss >&2; echo hello >$WORK_RESULT_FILE" }}
 worker long      {{ image = "{WORKER}", run = "head -c 5000 /dev/zero | tr '\\\\0' 1 >$WORK_RESULT_FILE" }}
 queue fine      {{ from = every, worker = good }}
 queue no_shell  {{ from = every, worker = shellless }}
@@ -114,6 +116,12 @@ def test_they_are_named_and_keep_nobody_else_from_working(node: RealNode, tmp_pa
             (reason, said), *_ = workflow.events(queue)
             assert reason == "ItemsFailed"
             assert said.startswith((f"{queue}: a failed: {why}", f"{queue}: b failed: {why}"))
+        shown = wqc("status", "-n", "bad-workers", folder=tmp_path, KUBECONFIG=str(node.kubeconfig))
+        assert (shown.status, shown.err) == (1, "")
+        for item in "ab":
+            assert re.search(
+                f"^no_json: {item} failed: {FAILING['no_json']}.*\n    at a loss$", shown.out, re.M
+            )
         for queue in BLOCKED:
             names = {identity(job)["name"] for job in workflow.jobs(queue)}
             assert names == {"a"}, f"{queue}: what is in the way of one is in the way of all"
