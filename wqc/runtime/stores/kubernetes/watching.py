@@ -85,6 +85,7 @@ async def follow(
             watch = await _open(transport, path, query, version, audit)
             # not before: who can't watch what there is doesn't know it for long
             told.listed(found)
+            del found  # else it would be in memory for as long as the watch lasts
             pause = 0.0
             while True:
                 version = await _read(transport, watch, path, version, kind, told)
