@@ -141,3 +141,33 @@ def test_what_the_record_goes_by_need_not_be_written_for_work_to_go_on(tmp_path:
             await manager.until_done(1)
 
     asyncio.run(run())
+
+
+def test_jobs_of_two_versions_that_are_one_item_now(tmp_path: Path) -> None:
+    """The one is done; the other runs, is recorded, and both go away."""
+    out, go = tmp_path / "out", tmp_path / "go"
+    script = f"""
+        if grep -q slow "$WORK_ITEM_FILE"; then until test -e {go}; do sleep 0.05; done; fi
+        cat "$WORK_ITEM_FILE" >> {out}; echo >> {out}"""
+    source = Versioned({"a": "quick"})
+    workflow = Workflow("versions")
+    workflow.queue("work", workflow.source("names"))
+
+    async def scenario() -> None:
+        def files(rework: str, keep: int) -> dict[str, QueueFiles]:
+            return {"work": queue_files("work", script, rework=rework, keep=keep)}
+
+        async with managed(workflow, tmp_path, files("on_change", 3), {"names": source}) as manager:
+            await manager.settled(lambda status: status.queues[0].done == 1)
+            source.data, source.version = {"a": "slow"}, "2"
+            await manager.until(lambda status: status.queues and status.queues[0].running == 1)
+        async with managed(workflow, tmp_path, files("never", 0), {"names": source}) as manager:
+            await manager.until(lambda status: status.queues and status.queues[0].running == 1)
+            await manager.until(lambda status: "1" not in {job["version"] for job in jobs(tmp_path)})
+            assert manager.status().queues[0].running == 1
+            go.touch()
+            await manager.until(lambda status: not jobs(tmp_path))
+            await manager.settled()
+
+    asyncio.run(scenario())
+    assert out.read_text().split() == ['"quick"', '"slow"']

@@ -53,7 +53,7 @@ def change(book: Book, what: Job | tuple[object, ...]) -> None:
         case "gone", bytes(key), attempt:
             book.forget(f"work-{key.decode()}-{attempt}", ())
         case "finished", bytes(key), int(attempt):
-            if (attempts := book.get(key)) and (job := attempts.jobs.get((0, attempt))):
+            if (attempts := book.get(key)) and (job := attempts.jobs.get(f"work-{key.decode()}-{attempt}")):
                 book.finished(replace(job, phase="succeeded", running=False))
 
 
@@ -79,7 +79,7 @@ def test_what_was_in_the_way_of_the_one_before(jobs: list[Job]) -> None:
     book = Book()
     for job in jobs:
         attempts = book.note(b"a", replace(job, name="a", job=f"a-{job.attempt}"))
-    *earlier, latest = (attempts.jobs[number] for number in sorted(attempts.jobs))
+    *earlier, latest = (attempts.jobs[name] for name in sorted(attempts.jobs))
     expected = latest.hindrance or (
         earlier[-1].hindrance if earlier and not latest.running else latest.hindrance
     )

@@ -4,7 +4,7 @@ All of it can be dropped at any point: it is built anew from the store's first l
 """
 
 import time
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
@@ -27,17 +27,14 @@ over       its Job is marked done
 DELETED = "its Job was deleted"
 """Why an attempt is lost whose Job is gone."""
 
-Number = tuple[int, int]
-"""Round and attempt."""
-
 
 @dataclass(eq=False, slots=True)
 class Attempts:
     """The Jobs of one item."""
 
     key: bytes
-    jobs: dict[Number, Job] = field(default_factory=dict)
-    """In the order of their numbers."""
+    jobs: dict[str, Job] = field(default_factory=dict)
+    """By name, in order: the last one says how the item is."""
     stage: Stage | None = None
     judged: Job | None = None
     """The Job that decided the stage."""
@@ -61,19 +58,37 @@ class Attempts:
         job = next(jobs)
         return job if job.hindrance or job.running else next(jobs, job)
 
-    def put(self, number: Number, job: Job) -> None:
-        is_last = number in self.jobs or not self.jobs or number > next(reversed(self.jobs))
-        self.jobs[number] = job
-        if not is_last:
-            self.jobs = dict(sorted(self.jobs.items()))
+    def next_attempt(self, round: int) -> int:
+        """One above the highest."""
+        return 1 + max((job.attempt for job in self.jobs.values() if job.round == round), default=0)
+
+    def put(self, job: Job) -> None:
+        self.jobs[job.job] = job
+        if len(self.jobs) > 1:
+            self.jobs = {each.job: each for each in _in_order(self.jobs.values())}
+
+
+def _in_order(jobs: Iterable[Job]) -> Iterator[Job]:
+    """By their numbers. Where `rework` was `on_change`, each version of an item may have Jobs of its own: the
+    newest version's are the last, but for those that are done.
+    """
+    versions: dict[str, list[Job]] = {}
+    for job in sorted(jobs, key=lambda job: (job.round, job.attempt, job.version)):
+        versions.setdefault(job.version, []).append(job)
+    ages = {version: min(job.created for job in each) for version, each in versions.items()}
+    for version in sorted(versions, key=lambda version: (not versions[version][-1].done, ages[version])):
+        yield from versions[version]
 
 
 class Book:
     def __init__(self) -> None:
         self._items: dict[bytes, Attempts] = {}
         self._stages: dict[Stage, dict[bytes, Attempts]] = {stage: {} for stage in get_args(Stage)}
-        self._jobs: dict[str, tuple[bytes, Number]] = {}
-        self._superseded: dict[str, tuple[bytes, Number]] = {}
+        self._jobs: dict[str, Attempts] = {}
+        """By Job, whose it is."""
+        self._deleted: set[str] = set()
+        """Those that are gone, of items that weren't done."""
+        self._superseded: dict[str, Attempts] = {}
         self._done: set[str] = set()
         """Jobs that are marked done."""
         self.under_way = UnderWay()
@@ -109,7 +124,8 @@ class Book:
         self.under_way.see(attempts)
 
     def job_names(self) -> list[str]:
-        return list(self._jobs)
+        """Those that are there."""
+        return [name for name in self._jobs if name not in self._deleted]
 
     def note(self, key: bytes, job: Job) -> Attempts:
         """The Job exists, in this state. The caller then judges the item."""
@@ -117,63 +133,75 @@ class Book:
         if attempts is None:
             attempts = self._items[key] = Attempts(key)
             self.move(attempts, "active")
-        number = (job.round, job.attempt)
-        known = attempts.jobs.get(number)
+        known = attempts.jobs.get(job.job)
         if known and known.done and not job.done:
             return attempts  # an older state of a Job that this manager marked done
         if known:
             job = _newer(known, job)
-        attempts.put(number, job)
+        attempts.put(job)
         self.under_way.see(attempts)
-        self._jobs[job.job] = (key, number)
+        self._jobs[job.job] = attempts
+        self._deleted.discard(job.job)
         if job.done:
             self._done.add(job.job)
-        for each, older in list(attempts.jobs.items())[:-1]:
+        if attempts.stage == "over" and not attempts.latest.done:
+            self.move(attempts, "active")  # another manager made it
+        for older in list(attempts.jobs.values())[:-1]:
             if older.phase != "active" and not older.done:
-                self._superseded[older.job] = (key, each)
+                self._superseded[older.job] = attempts
         return attempts
 
     def finished(self, job: Job) -> None:
-        """The Job is marked done."""
+        """The Job is marked done, or was deleted before."""
+        attempts = self._jobs.get(job.job)
+        if attempts is None:
+            return
         self._superseded.pop(job.job, None)
-        if job.job in self._jobs:
-            key, number = self._jobs[job.job]
-            attempts = self._items[key]
-            attempts.put(number, replace(job, done=True, data=""))
-            self.under_way.see(attempts)
+        attempts.put(replace(job, done=True, data=""))
+        if job.job not in self._deleted:
             self._done.add(job.job)
+        self._tidy(attempts)
 
     def forget(self, job: str, recorded: Container[bytes]) -> bytes | None:
         """The Job is gone. Returns its item's key if nothing has the item now, so that it is judged again."""
-        if job not in self._jobs:
+        attempts = self._jobs.get(job)
+        if attempts is None:
             return None
-        key, number = self._jobs.pop(job)
         self._superseded.pop(job, None)
         self._done.discard(job)
-        attempts = self._items[key]
-        gone = attempts.jobs[number]
+        key = attempts.key
+        gone = attempts.jobs[job]
         settled = key in recorded or gone.done or attempts.stage in ("recording", "finishing", "over")
         if not settled and gone is attempts.latest:
             # Deleted by hand. Its data is still in memory, so the item isn't lost with it
-            lost = replace(gone, phase="lost", finished=time.time(), reason=DELETED, message=None)
-            attempts.put(number, lost)
+            attempts.put(replace(gone, phase="lost", finished=time.time(), reason=DELETED, message=None))
+            self._deleted.add(job)
             self.under_way.see(attempts)
             return key
-        del attempts.jobs[number]
-        if not attempts.jobs:
-            if attempts.stage:
-                del self._stages[attempts.stage][key]
-            del self._items[key]
-        self.under_way.see(attempts)
+        self._drop(job)
+        self._tidy(attempts)
         return None
+
+    def _drop(self, job: str) -> None:
+        del self._jobs.pop(job).jobs[job]
+        self._deleted.discard(job)
+
+    def _tidy(self, attempts: Attempts) -> None:
+        """The item goes with the last of its Jobs that is there, or is still to be marked done."""
+        if all(job.done and job.job in self._deleted for job in attempts.jobs.values()):
+            for job in list(attempts.jobs):
+                self._drop(job)
+            if attempts.stage:
+                del self._stages[attempts.stage][attempts.key]
+            del self._items[attempts.key]
+        self.under_way.see(attempts)
 
     def to_finish(self) -> Iterator[Job]:
         """The Jobs to mark done: of recorded items, and attempts that a later one stands for."""
         for attempts in self._stages["finishing"].values():
             yield from (job for job in attempts.jobs.values() if job.phase != "active" and not job.done)
-        for key, number in self._superseded.values():
-            attempts = self._items[key]
-            job = attempts.jobs[number]
+        for name, attempts in self._superseded.items():
+            job = attempts.jobs[name]
             if attempts.latest.content == "absent" and not attempts.latest.held:
                 continue  # this one still has the item's data
             if attempts.stage != "finishing" and not (attempts.judged and attempts.judged.job == job.job):
