@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -11,6 +12,7 @@ from typing import Any
 from support.localrun import QUICK, jobs, managed, queue_files
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.status import Status
+from wqc.runtime.queue.custody import DATA_DELETED
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.local.store import LocalStore
 from wqc.runtime.stores.store import Change, Changed
@@ -94,3 +96,38 @@ def test_what_is_in_the_way_of_one_is_in_the_way_of_all(tmp_path: Path) -> None:
         assert min(second, *others) >= 0.3
 
     asyncio.run(until_tried(tmp_path, at_once=3, times=9, then=then))
+
+
+class NoNode(NoShell):
+    """None takes the pod of `a`, as long as it is `ill`."""
+
+    def _told(self, job: Job) -> Job:
+        if self.ill and job.phase == "active" and job.name == "a":
+            return replace(job, running=False, hindrance=WHY)
+        return job
+
+
+def test_what_can_t_be_tried_again_is_in_no_other_item_s_way(tmp_path: Path) -> None:
+    """A stuck Job is deleted by hand, and with it the data of its item, which is large. The next manager
+    begins that anew.
+    """
+
+    async def scenario() -> None:
+        workflow = Workflow("blocked")
+        workflow.queue("work", workflow.source("names"))
+        items = {"a": "x" * 100_000, "b": 1, "c": 2}
+        go = tmp_path / "go"
+        files = {"work": queue_files("work", f"until test -e {go}; do sleep 0.05; done", at_once=1)}
+        store = NoNode(tmp_path, files)
+        async with managed(workflow, tmp_path, store, {"names": items}) as manager:
+            await manager.until(says_why)
+            (stuck,) = tmp_path.glob("jobs/*")
+            shutil.rmtree(stuck)
+            store.ill = False
+            go.touch()
+            status = await manager.until_done(2)
+            assert DATA_DELETED in status.queues[0].blocked
+        async with managed(workflow, tmp_path, files, {"names": items}) as manager:
+            await manager.until_done(3)
+
+    asyncio.run(scenario())

@@ -2,13 +2,20 @@
 
 import asyncio
 import json
+import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from support.localrun import ask, jobs, managed, queue_files, until_idle
-from support.sources import Holding
+from support.localrun import QUICK, ask, jobs, managed, queue_files, until_idle
+from support.sources import Holding, Shared
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.status import Status
+from wqc.runtime.sources.source import SourceError
+from wqc.runtime.stores.job import Job
+from wqc.runtime.stores.local.store import LocalStore
+from wqc.runtime.stores.store import Changed, Refused
 
 LARGE = {"kind": "large", "text": "x" * 500 * 1024}
 HUGE = {"kind": "large", "text": "x" * 1024 * 1024}
@@ -124,5 +131,54 @@ def test_what_is_too_large_fails_stays_in_its_source_and_is_discarded(tmp_path: 
             await reach(3, 0)
             await manager.until(lambda status: not source.data)
         assert sizes(tmp_path / "out") == Counter([1, len(json.dumps(LARGE))])
+
+    asyncio.run(scenario())
+
+
+class HalfMade(LocalStore):
+    """The first Job of a large item is made without its data, and that is refused."""
+
+    absent = ""
+
+    async def create(self, queue: str, manifest: dict[str, Any], data: str = "") -> Job:
+        job = await super().create(queue, manifest, data)
+        if job.content == "apart" and not self.absent:
+            self.absent = job.job
+            self._changes.put_nowait(Changed(replace(job, content="absent")))
+            raise Refused("the API server is away", 0.5)
+        return job
+
+
+class Counted(Shared):
+    """Says once what is large, then not until it is well again."""
+
+    asked = 0
+    is_away = True
+
+    async def get(self, name: str) -> str:
+        if name == "large":
+            self.asked += 1
+            if self.is_away and self.asked > 1:
+                raise SourceError("the share is away")
+        return await super().get(name)
+
+
+def test_what_a_job_lacks_is_asked_for_with_pauses(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        workflow = Workflow("large")
+        workflow.queue("work", workflow.source("names"))
+        go = tmp_path / "go"
+        script = f'if grep -q large "$WORK_ITEM_FILE"; then until test -e {go}; do sleep 0.05; done; fi'
+        store = HalfMade(tmp_path, {"work": queue_files("work", script, at_once=2)})
+        source = Counted({"large": LARGE} | {f"small {number}": number for number in range(30)})
+        periods = replace(QUICK, backoff=0.5, backoff_limit=0.5)
+        began = time.monotonic()
+        async with managed(workflow, tmp_path, store, {"names": source}, periods) as manager:
+            await manager.until_done(30)
+            assert 2 <= source.asked <= 3 + (time.monotonic() - began) / 0.5
+            before, source.is_away = source.asked, False
+            await manager.until(lambda status: source.asked > before)
+            go.touch()
+            await manager.until_done(31)
 
     asyncio.run(scenario())

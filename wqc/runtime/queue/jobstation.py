@@ -28,7 +28,7 @@ class JobStation(Station):
     ) -> None:
         super().__init__(name, store, ledger, periods, keep, done_jobs)
         self._keeper = Bookkeeper(self._book, ledger, self.key, self._has_job)
-        self._custody = Custody(self._book, ledger, store)
+        self._custody = Custody(name, self._book, ledger, store, periods)
         self._doubt = ""
         """Why the store can't say which Jobs there are."""
         self.held = Held(self._book, ledger, self._renew, self._wake.set)

@@ -201,7 +201,12 @@ class Queue(JobStation):
         self._custody.review_all()
 
     def _times(self) -> Iterable[float]:
-        return (*self._starter.next_due(), *self._overdue.times(), self._pause.until)
+        return (
+            *self._starter.next_due(),
+            *self._overdue.times(),
+            *self._custody.times(),
+            self._pause.until,
+        )
 
     async def _read(self) -> None:
         await super()._read()

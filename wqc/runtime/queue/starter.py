@@ -257,7 +257,7 @@ class Starter:
     def _look_for_hindrances(self, now: float) -> set[str]:
         """The lanes where all attempts that can't start, or never did, are over, and so are their back-offs.
 
-        There the next attempt at one of them finds out whether it is still so.
+        There the next attempt at one of them finds out whether it is still so; one that can't be made won't.
         """
         self._hindered = {lane: {} for lane in self._lanes}
         backing_off: set[str] = set()
@@ -269,6 +269,8 @@ class Starter:
                 self.judged(attempts.key, attempts.latest)
             self._hinder(self.lane(attempts.latest).name, attempts, attempts.last_hindered)
         for attempts in self._book.at("retry"):
+            if attempts.key in self._troubles:
+                continue
             lane = self.lane(attempts.latest).name
             if lane not in running:
                 self._hinder(lane, attempts, attempts.latest)
@@ -347,15 +349,16 @@ class Starter:
     async def _again(self, attempts: Attempts, lane: Lane) -> None:
         job = attempts.latest
         renewed = attempts.renewed == job.job
-        if job.attempt >= MOST_ATTEMPTS and not renewed:
+        round = job.round + renewed
+        attempt = attempts.next_attempt(round)
+        if attempt > MOST_ATTEMPTS:
             attempts.due = float("inf")
             why = f"{MOST_ATTEMPTS} attempts are lost; no name is left for more"
             self._troubles.note(attempts.key, job.name, why, "lost")
             return
         counted = isinstance(verdict(job, self._settings), ItemFailed)
-        identity = Identity(job.name, job.version, job.round, job.attempt + 1, job.failures + counted)
-        if renewed:
-            identity = Identity(job.name, job.version, job.round + 1, 1, 0)
+        failures = 0 if renewed else job.failures + counted
+        identity = Identity(job.name, job.version, round, attempt, failures)
         try:
             following = await self._create(identity, lane, await self._custody.data(attempts))
         except SourceError as error:
