@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 from collections import Counter
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -14,8 +15,9 @@ from support.sources import Holding, Shared
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.status import Status
 from wqc.runtime.queue import holder
+from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.local.store import LocalStore
-from wqc.runtime.stores.store import Kind, Segment
+from wqc.runtime.stores.store import Gone, Kind, Refused, Segment
 
 LARGE = "item.data.size > 1"
 MENDED = "has(item.data.width) || item.data.size > 1"
@@ -287,5 +289,62 @@ def test_a_crash_at_any_write_loses_and_repeats_nothing(tmp_path: Path, write: i
         names = Counter(job["metadata"]["labels"]["wqc/queue"] for job in jobs)
         assert names["large"] == 1
         assert 1 <= names["work"] <= 2  # an attempt that the crash ended is repeated
+
+    asyncio.run(scenario())
+
+
+def delete(store: LocalStore, job: Path) -> None:
+    """By hand."""
+    shutil.rmtree(job)
+    store._changes.put_nowait(Gone(job.name))
+
+
+def test_a_job_that_is_deleted_while_what_it_held_is_handed_on(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running(tmp_path, Holding({"bad": {"width": 3}}), workflow(LARGE)) as manager:
+            await manager.settled(lambda each: held(each).keys() == {"bad"})
+            await manager.state.write({"paused.work": "1"})
+        await ask(tmp_path, "large", "retry")
+        async with running(tmp_path, Holding({}), workflow(MENDED)) as manager:
+            await manager.until(lambda each: each.queues and each.queues[0].waiting == 1)
+            (job,) = (tmp_path / "jobs").glob("*held*")
+            delete(manager.store, job)
+            await manager.state.write({"paused.work": None})
+            await manager.settled(lambda each: each.queues[0].done == 1)
+
+    asyncio.run(scenario())
+
+
+class NoneHeld(LocalStore):
+    """No Job can be made that holds an item, as long as it is `ill`."""
+
+    ill = True
+
+    async def create(self, queue: str, manifest: dict[str, Any], data: str = "") -> Job:
+        if self.ill and queue == "large":
+            raise Refused("quota")
+        return await super().create(queue, manifest, data)
+
+
+def test_what_waits_to_be_held_and_never_comes_is_let_go(tmp_path: Path) -> None:
+    """The Job of which it is the result is deleted by hand, and the next attempt's result is another."""
+
+    async def scenario() -> None:
+        made = Workflow("conditions")
+        made.queue("second", made.filter("large", made.queue("first", made.source("names")), where=LARGE))
+        seen = tmp_path / "seen"
+        result = f"""if test -e {seen}; then echo '{{"size": 2}}'; else touch {seen}; echo 1; fi"""
+        files = {
+            "first": queue_files("first", f'({result}) > "$WORK_RESULT_FILE"', result="required"),
+            "second": queue_files("second", "true"),
+        }
+        store = NoneHeld(tmp_path, files)
+        async with managed(made, tmp_path, store, {"names": ["a"]}) as manager:
+            await manager.until(lambda each: any("quota" in node.blocked for node in each.nodes))
+            (job,) = tmp_path.glob("jobs/*")
+            delete(store, job)
+            await manager.until_done(1, 1)
+            store.ill = False
+            await manager.settled()
 
     asyncio.run(scenario())

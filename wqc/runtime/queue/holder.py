@@ -66,8 +66,9 @@ class Holder(JobStation):
     def withdraw(self, offer: Offer) -> None:
         offer.withdrawn = True
         key = self.key(offer.delivery.name, offer.delivery.version)
+        self._troubles.settle(key)
         if self._waiting.get(key) is offer:
-            self._drop(key)
+            del self._waiting[key]
 
     # --- what it says ---
 
@@ -110,7 +111,7 @@ class Holder(JobStation):
         self._was_full = bool(self.full)
 
     def _times(self) -> Iterable[float]:
-        return self._troubles.times()
+        return (*self._troubles.times(), *self._custody.times())
 
     # --- one item ---
 
@@ -145,8 +146,11 @@ class Holder(JobStation):
         for key, offer in list(self._waiting.items()):
             if self.full or not self._recorder.pause.over:
                 return
-            if offer.origin.is_open() and self._troubles.due(key) <= time.monotonic():
+            is_due = self._troubles.due(key) <= time.monotonic()
+            if is_due and not offer.withdrawn and offer.origin.is_open():
                 await self._hold(key, offer)
+            if offer.withdrawn:
+                self.withdraw(offer)  # a finished Job that is deleted withdraws it and tells nobody
 
     async def _hold(self, key: bytes, offer: Offer) -> None:
         delivery = offer.delivery
