@@ -13,17 +13,32 @@ from wqc.contract.settings import Rollout as Order
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.lanes.rollout import Rollout
 from wqc.runtime.queue.templates import digest_of
+from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.local.state import LocalStateStore
 
 LANES = ("a", "b", "c")
 ORDER = Order(("c", "a", "b"), prove=2)
 
 
-def rollout(folder: Path, current: str, order: Order | None = ORDER) -> Rollout:
+def rollout(folder: Path, current: str, order: Order | None = ORDER, newest: float = 0.0) -> Rollout:
+    """With the lanes of the order, if there is one."""
     folder.mkdir(exist_ok=True)
-    made = Rollout("work", LANES, order, current, LocalStateStore(folder))
-    asyncio.run(made.load())
+    lanes = sorted(order.order) if order else LANES
+    made = Rollout("work", lanes, order, current, LocalStateStore(folder))
+    asyncio.run(made.load(newest))
     return made
+
+
+def attempt(template: str, job: str, created: float = 1.0) -> Job:
+    return Job(job, "work", "", "item", "", 0, 1, 0, "", created, template=template)
+
+
+def proved(made: Rollout, lane: str) -> dict[str, str]:
+    """What the lanes have after two successes in one of them."""
+    for job in "12":
+        made.succeeded(lane, attempt("new", lane + job))
+    asyncio.run(made.save())
+    return {each: made.template(each) for each in "abcd"}
 
 
 def templates(made: Rollout) -> dict[str, str]:
@@ -39,13 +54,13 @@ def test_the_next_lane_follows_after_two_successes_whatever_restarts(tmp_path: P
     assert templates(rollout(tmp_path, "old")) == dict.fromkeys(LANES, "old")
     made = rollout(tmp_path, "new")
     assert templates(made) == {"a": "old", "b": "old", "c": "new"}
-    made.succeeded("c", "new", "1")
-    made.succeeded("c", "new", "1")  # the same one
-    made.succeeded("c", "old", "2")  # begun before
-    made.succeeded("a", "old", "3")
+    made.succeeded("c", attempt("new", "1"))
+    made.succeeded("c", attempt("new", "1"))  # the same one
+    made.succeeded("c", attempt("old", "2"))  # begun before
+    made.succeeded("a", attempt("old", "3"))
     asyncio.run(made.save())
     assert made.template("a") == "old"
-    made.succeeded("c", "new", "4")
+    made.succeeded("c", attempt("new", "4"))
     assert made.template("a") == "old", "not before it is written down"
     asyncio.run(made.save())
     assert templates(made) == {"a": "new", "b": "old", "c": "new"}
@@ -53,9 +68,9 @@ def test_the_next_lane_follows_after_two_successes_whatever_restarts(tmp_path: P
     assert templates(made) == {"a": "new", "b": "old", "c": "new"}
     assert made.used == {"old", "new"}
     for job in "56":
-        made.succeeded("a", "new", job)
+        made.succeeded("a", attempt("new", job))
     asyncio.run(made.save())
-    made.failed("b", "new")  # nothing is left to prove
+    made.failed("b", attempt("new", "failed"))  # nothing is left to prove
     asyncio.run(made.save())
     assert templates(rollout(tmp_path, "new")) == dict.fromkeys(LANES, "new")
 
@@ -63,16 +78,16 @@ def test_the_next_lane_follows_after_two_successes_whatever_restarts(tmp_path: P
 def test_it_stops_at_the_first_lane_that_fails_until_there_is_another_template(tmp_path: Path) -> None:
     rollout(tmp_path, "old")
     made = rollout(tmp_path, "new")
-    made.failed("c", "old")
+    made.failed("c", attempt("old", "failed"))
     asyncio.run(made.save())
-    made.failed("c", "new")
-    made.succeeded("c", "new", "1")
-    made.succeeded("c", "new", "2")
+    made.failed("c", attempt("new", "failed"))
+    made.succeeded("c", attempt("new", "1"))
+    made.succeeded("c", attempt("new", "2"))
     asyncio.run(made.save())
     assert templates(made) == {"a": "old", "b": "old", "c": "new"}
     made = rollout(tmp_path, "new")
-    made.succeeded("c", "new", "3")
-    made.succeeded("c", "new", "4")
+    made.succeeded("c", attempt("new", "3"))
+    made.succeeded("c", attempt("new", "4"))
     asyncio.run(made.save())
     assert templates(made) == {"a": "old", "b": "old", "c": "new"}
     assert templates(rollout(tmp_path, "better")) == {"a": "old", "b": "old", "c": "better"}
@@ -85,11 +100,60 @@ def test_progress_that_cannot_be_read_is_begun_anew(tmp_path: Path, saved: str) 
     assert templates(rollout(tmp_path, "new")) == dict.fromkeys(LANES, "new")
 
 
-def test_a_lane_taken_out_or_added(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_under_way", [False, True])
+def test_a_new_lane_has_what_the_others_have_proven_and_gets_the_new_one_in_its_turn(
+    tmp_path: Path, is_under_way: bool
+) -> None:
+    rollout(tmp_path, "old", Order(("a", "b", "c"), prove=2))
+    if is_under_way:
+        rollout(tmp_path, "new", Order(("a", "b", "c"), prove=2))
+    made = rollout(tmp_path, "new", Order(("a", "b", "c", "d"), prove=2))
+    assert proved(made, "d") == {"a": "new", "b": "old", "c": "old", "d": "old"}, "it has nothing to prove"
+    assert proved(made, "a") == {"a": "new", "b": "new", "c": "old", "d": "old"}
+    assert proved(made, "b") == {"a": "new", "b": "new", "c": "new", "d": "old"}
+    assert proved(made, "c") == dict.fromkeys("abcd", "new")
+    assert proved(made, "d") == dict.fromkeys("abcd", "new")
+    assert rollout(tmp_path, "new", Order(("a", "b", "c", "d", "e"), prove=2)).template("e") == "new"
+
+
+def test_another_order_and_a_lane_taken_out_leave_each_lane_to_prove_what_it_got(tmp_path: Path) -> None:
+    rollout(tmp_path, "old", Order(("a", "b", "c", "d"), prove=2))
+    made = rollout(tmp_path, "new", Order(("a", "b", "c", "d"), prove=2))
+    assert proved(made, "a") == {"a": "new", "b": "new", "c": "old", "d": "old"}
+    made = rollout(tmp_path, "new", Order(("d", "c", "b", "a"), prove=2))
+    assert proved(made, "a") == {"a": "new", "b": "new", "c": "old", "d": "old"}, "a has proven it"
+    assert proved(made, "b") == {"a": "new", "b": "new", "c": "old", "d": "new"}
+    made = rollout(tmp_path, "new", Order(("c", "b", "a"), prove=2))
+    assert {made.template(lane) for lane in "abc"} == {"new"}, "d can't prove it any more"
+
+
+def test_a_rollback_gives_the_first_lane_the_template_that_the_last_one_kept(tmp_path: Path) -> None:
+    order = Order(("a", "b", "c"), prove=2)
+    rollout(tmp_path, "new", order)
+    made = rollout(tmp_path, "other", order)
+    for job in "12":
+        made.succeeded("a", attempt("other", job))
+    asyncio.run(made.save())
+    made = rollout(tmp_path, "new", order)
+    assert [made.template(lane) for lane in "abc"] == ["new", "other", "new"]
+    assert proved(made, "c")["b"] == "other"
+    assert proved(made, "a")["b"] == "new"
+
+
+def test_only_attempts_of_the_rollout_say_anything_about_its_template(tmp_path: Path) -> None:
     rollout(tmp_path, "old")
-    made = Rollout("work", ("a", "d"), Order(("a", "d")), "new", LocalStateStore(tmp_path))
-    asyncio.run(made.load())
-    assert {lane: made.template(lane) for lane in ("a", "d")} == {"a": "new", "d": "new"}
+    rollout(tmp_path, "new", newest=5.0)
+    made = rollout(tmp_path, "new", newest=7.0)  # restarted: it begins no second time
+    made.failed("c", attempt("new", "held since then", created=5.0))
+    asyncio.run(made.save())
+    for job in "12":
+        made.succeeded("c", attempt("new", job, created=4.0))
+    asyncio.run(made.save())
+    assert templates(made) == {"a": "old", "b": "old", "c": "new"}
+    for job in "34":
+        made.succeeded("c", attempt("new", job, created=6.0))
+    asyncio.run(made.save())
+    assert templates(made) == {"a": "new", "b": "old", "c": "new"}
 
 
 # --- in a queue ---
@@ -130,3 +194,12 @@ def test_lanes_work_with_their_own_templates(tmp_path: Path) -> None:
     assert found["a", new] > 0, "it keeps the one that works"
     assert found["a", bad] == 0
     assert {path.name for path in (state / "templates" / "work").iterdir()} == {new, bad}
+
+
+def test_an_item_that_failed_before_a_rollout_does_not_stop_the_way_back(tmp_path: Path) -> None:
+    well = 'if grep -q "item 00" "$WORK_ITEM_FILE"; then exit 1; fi'
+    run(tmp_path, well, 20)
+    run(tmp_path, "true # other", 60)
+    before = made_with(tmp_path)
+    digest = run(tmp_path, well, 100)
+    assert (made_with(tmp_path) - before)["a", digest] > 0

@@ -13,10 +13,11 @@ import msgspec
 
 from wqc.contract.settings import Rollout as Order
 from wqc.runtime.logs import log
+from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.state import Conflict, StateStore
 from wqc.runtime.stores.store import Refused
 
-ENTRY = "rollout."
+ROLLOUT = "rollout."
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +26,24 @@ class Progress:
 
     target: str
     lanes: dict[str, str]
+    proving: str = ""
+    """The lane that got the target last; "" where none is left to get it."""
     stopped: str = ""
     """The lane that failed with the target."""
+    since: float = 0.0
+    """When the queue's last Job before the rollout was created, by the store's clock: an older one of the
+    same template proves nothing.
+    """
 
-    def frontier(self, order: Sequence[str]) -> str | None:
-        """The lane that has to prove the target; None where there is nothing to prove."""
-        reached = [lane for lane in order if self.lanes.get(lane) == self.target]
-        return None if self.stopped or len(reached) == len(order) or not reached else reached[-1]
+    def left(self, order: Sequence[str]) -> list[str]:
+        """The lanes without the target."""
+        return [lane for lane in order if self.lanes.get(lane) != self.target]
+
+    def passed_on(self, order: Sequence[str]) -> "Progress":
+        """The next lane has the target too."""
+        following, *left = self.left(order)
+        lanes = self.lanes | {following: self.target}
+        return replace(self, lanes=lanes, proving=following if left else "")
 
 
 class Rollout:
@@ -55,42 +67,42 @@ class Rollout:
     def used(self) -> set[str]:
         return set(self._progress.lanes.values())
 
-    async def load(self) -> None:
-        """Go on where the last manager was. Raises Refused."""
+    async def load(self, newest: float) -> None:
+        """Go on where the last manager was. `newest`: when the last Job that there is was created.
+
+        Raises Refused.
+        """
         if not self._order:
             return
-        saved = (await self._store.read()).entries.get(ENTRY + self._queue)
-        progress = _begun(saved, self._progress, self._order.order)
+        saved = (await self._store.read()).entries.get(ROLLOUT + self._queue)
+        progress = _begun(saved, self._progress, self._order.order, newest)
         if saved != _text(progress):
             try:
-                await self._store.write({ENTRY + self._queue: _text(progress)})
+                await self._store.write({ROLLOUT + self._queue: _text(progress)})
             except Conflict as conflict:
                 raise Refused(str(conflict)) from None
         self._progress = progress
 
-    def succeeded(self, lane: str, template: str, job: str) -> None:
+    def succeeded(self, lane: str, job: Job) -> None:
         """An attempt did; the same Job may be told again."""
-        if self._order and self._proves(lane, template):
-            self._proven.add(job)
+        if self._order and self._proves(lane, job):
+            self._proven.add(job.job)
             if len(self._proven) >= self._order.prove:
-                order = self._order.order
-                following = order[order.index(lane) + 1]
-                lanes = self._progress.lanes | {following: self._progress.target}
-                self._next = replace(self._progress, lanes=lanes)
+                self._next = self._progress.passed_on(self._order.order)
 
-    def failed(self, lane: str, template: str) -> None:
-        """An item did for good."""
-        if self._proves(lane, template):
+    def failed(self, lane: str, job: Job) -> None:
+        """An item did for good, with this attempt."""
+        if self._proves(lane, job):
             self._next = replace(self._progress, stopped=lane)
 
     async def save(self) -> None:
         """Raises Refused; then the lanes keep what they have."""
         if self._next:
             try:
-                await self._store.write({ENTRY + self._queue: _text(self._next)})
+                await self._store.write({ROLLOUT + self._queue: _text(self._next)})
             except Conflict:  # what another manager wrote is what holds
                 self._next = None
-                return await self.load()
+                return await self.load(self._progress.since)
             self._progress, self._next = self._next, None
             self._proven.clear()
             if self._progress.stopped:
@@ -101,26 +113,31 @@ class Rollout:
                     lane=self._progress.stopped,
                 )
 
-    def _proves(self, lane: str, template: str) -> bool:
+    def _proves(self, lane: str, job: Job) -> bool:
         progress = self._progress
         return bool(
             self._order
-            and template == progress.target
-            and not (self._next and self._next.stopped)
-            and progress.frontier(self._order.order) == lane
+            and lane == progress.proving
+            and job.template == progress.target
+            and job.created > progress.since
+            and not (progress.stopped or (self._next and self._next.stopped))
         )
 
 
-def _begun(saved: str | None, first: Progress, order: Sequence[str]) -> Progress:
+def _begun(saved: str | None, first: Progress, order: Sequence[str], newest: float) -> Progress:
     """What was saved, brought to the lanes and the target of `first`."""
     try:
         before = msgspec.json.decode(saved, type=Progress) if saved else first
     except msgspec.MsgspecError:
         before = first
-    lanes = {lane: before.lanes.get(lane, first.target) for lane in first.lanes}
-    if before.target == first.target:
-        return replace(before, lanes=lanes)
-    return Progress(first.target, lanes | {order[0]: first.target})
+    if before.target != first.target:
+        before = Progress(first.target, before.lanes, since=newest)
+    # a new lane gets what others have proven
+    proven = [before.lanes[lane] for lane in before.left(order) if lane in before.lanes]
+    common = proven[-1] if proven else first.target
+    progress = replace(before, lanes={lane: before.lanes.get(lane, common) for lane in first.lanes})
+    waits = progress.stopped or progress.proving in progress.lanes or not progress.left(order)
+    return progress if waits else progress.passed_on(order)
 
 
 def _text(progress: Progress) -> str:

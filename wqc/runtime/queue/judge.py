@@ -74,7 +74,7 @@ class Judge:
             return
         if job.done:
             if job.phase == "succeeded":
-                self._rollout.succeeded(self._starter.lane(job).name, job.template, job.job)
+                self._rollout.succeeded(self._starter.lane(job).name, job)
             self._book.move(attempts, "over" if attempts.key in self._ledger else "stray")
             return
         if attempts.key in self._ledger and job.phase != "active":
@@ -92,7 +92,7 @@ class Judge:
             case None:
                 self._book.move(attempts, "active")
             case Succeeded(result):
-                self._rollout.succeeded(self._starter.lane(job).name, job.template, job.job)
+                self._rollout.succeeded(self._starter.lane(job).name, job)
                 if result is not None:
                     self._hand(attempts, job, "", result, None)
                 else:
@@ -100,7 +100,7 @@ class Judge:
             case ItemFailed(reason, final=True):
                 attempts.reason = reason
                 if job.exit_code not in self._settings.poison and not job.held:
-                    self._rollout.failed(self._starter.lane(job).name, job.template)
+                    self._rollout.failed(self._starter.lane(job).name, job)
                 log(
                     logging.WARNING,
                     "item failed",

@@ -211,7 +211,8 @@ class Queue(JobStation):
     async def _read(self) -> None:
         await super()._read()
         await self._templates.load()
-        await self._rollout.load()
+        jobs = (job for attempts in self._book.at("active") for job in attempts.jobs.values())
+        await self._rollout.load(max((job.created for job in jobs), default=0.0))
 
     # --- Jobs ---
 
