@@ -122,6 +122,8 @@ def test_a_renamed_queue_goes_on_where_it_was(simulated_cluster: Client, tmp_pat
     until(deployed, lambda: not deployed.recorded("first"))
     stopped(manager)
     assert deployed.recorded("primary") == Counter(item_hash(name, "") for name in ITEMS)
+    assert copies(deployed, "primary")
+    assert not copies(deployed, "first")
     by_item = Counter(name for (queue, name) in worked(deployed).elements() if queue != "second")
     assert by_item == Counter(ITEMS)
     assert {queue for queue, _ in worked(deployed)} == {"first", "primary", "second"}

@@ -163,6 +163,26 @@ def test_a_paused_queue_starts_nothing_until_it_is_resumed(tmp_path: Path) -> No
     asyncio.run(scenario())
 
 
+def test_what_is_said_of_a_queue_that_is_renamed_is_said_of_it_by_its_name_of_now(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        people = LocalStateStore(tmp_path)
+        kept = {"paused.": "", "rework.": "never", "rollout.": "{}", "absent.": "{}", "lost.": "1"}
+        said = {"owner.": "another object", "arrivals.": "{}", **kept}
+        await people.write({prefix + "old": text for prefix, text in said.items()})
+        workflow = Workflow("asked")
+        workflow.queue("new", workflow.source("names"))
+        files = {"new": queue_files("new", "true", formerly="old")}
+        async with managed(workflow, tmp_path, files, {"names": ["a"]}) as manager:
+            status = await manager.until(lambda status: status.queues and status.queues[0].knows)
+            assert status.queues[0].blocked == "paused by wqc pause"
+            entries = (await people.read()).entries
+        assert not [key for key in entries if key.endswith(".old")]
+        assert {prefix: entries.get(prefix + "new") for prefix in kept} == kept
+        assert "owner.new" not in entries
+
+    asyncio.run(scenario())
+
+
 def test_requests_that_can_not_be_are_dropped_and_old_ones_forgotten(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -159,15 +159,16 @@ def test_only_attempts_of_the_rollout_say_anything_about_its_template(tmp_path: 
 # --- in a queue ---
 
 
-def run(state: Path, script: str, count: int) -> str:
+def run(state: Path, script: str, count: int, queue: str = "work", formerly: str = "") -> str:
     """The template's digest. Half of the items go to each lane, as near as can be."""
     order: dict[str, Any] = {"order": ["b", "a"], "prove": 3}
-    files = queue_files("work", script, lanes=("a", "b"), at_once=1, rollout=order, retries=0)
+    more: dict[str, Any] = {"rollout": order, "retries": 0, "formerly": formerly}
+    files = queue_files(queue, script, lanes=("a", "b"), at_once=1, **more)
     workflow = Workflow("demo")
     names = workflow.source("names")
-    workflow.queue("work", workflow.sharder("half", names, key="item.name", shards=["a", "b"]))
+    workflow.queue(queue, workflow.sharder("half", names, key="item.name", shards=["a", "b"]))
     items = [f"item {number:03}" for number in range(count)]
-    asyncio.run(until_idle(workflow, state, {"work": files}, {"names": items}, timeout=120))
+    asyncio.run(until_idle(workflow, state, {queue: files}, {"names": items}, timeout=120))
     return digest_of(files.job)
 
 
@@ -203,3 +204,16 @@ def test_an_item_that_failed_before_a_rollout_does_not_stop_the_way_back(tmp_pat
     before = made_with(tmp_path)
     digest = run(tmp_path, well, 100)
     assert (made_with(tmp_path) - before)["a", digest] > 0
+
+
+def test_a_queue_that_is_renamed_goes_on_with_its_rollout(tmp_path: Path) -> None:
+    old = run(tmp_path, "true # old", 20)
+    bad = run(tmp_path, "exit 1", 60)
+    before = made_with(tmp_path)
+    run(tmp_path, "exit 1", 100, queue="other", formerly="work")
+    found = made_with(tmp_path) - before
+    assert found["b", bad] > 0
+    assert found["a", old] > 0
+    assert found["a", bad] == 0, "it had stopped"
+    kept = {path.parent.name: path.read_text() for path in (tmp_path / "templates").glob("*/*")}
+    assert set(kept) == {"other"}

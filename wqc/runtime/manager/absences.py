@@ -13,13 +13,12 @@ import msgspec
 
 from wqc.contract.names import object_name
 from wqc.runtime.manager.forgetting import Absent
+from wqc.runtime.manager.requests import ABSENT
 from wqc.runtime.queue.hashes import Hashes
 from wqc.runtime.queue.ledger import AT_MOST, DamagedLedger, read_segment, write_segment
 from wqc.runtime.stores.state import StateStore
 from wqc.runtime.stores.store import JobStore
 from wqc.runtime.text import encode
-
-ENTRY = "absent."
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class Absences:
 
     async def load(self, entries: Mapping[str, str], station: str) -> Absent | None:
         """None if nothing that can be read was kept: then the period begins anew. Raises Refused."""
-        text = entries.get(ENTRY + station)
+        text = entries.get(ABSENT + station)
         if text is None:
             return None
         self._kept.add(station)
@@ -61,7 +60,7 @@ class Absences:
 
     async def keep(self, station: str, absent: Absent | None) -> None:
         """Raises Refused, Conflict."""
-        key = ENTRY + station
+        key = ABSENT + station
         if absent is None:
             if station in self._kept:
                 await self._state.write({key: None})

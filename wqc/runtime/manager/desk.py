@@ -37,7 +37,7 @@ class Desk:
         self._changed = asyncio.Event()
         self._pause = Pause("", periods)
         self.opened = asyncio.Event()
-        """It is known which queues are paused: they may start."""
+        """It is known which queues are paused, and what the store says of each is under its name of now."""
 
     @property
     def entries(self) -> Mapping[str, str]:
@@ -64,7 +64,8 @@ class Desk:
             for name, queue in self._queues.items():
                 queue.pause(is_paused(entries, name))
             self._changed.set()
-            self.opened.set()
+            if not self._renamed:
+                self.opened.set()
 
     async def _work(self) -> None:
         while True:
@@ -88,6 +89,7 @@ class Desk:
                 await self._write(self._renamed)
                 self._renamed = {}
                 self._pause.succeeded()
+                self.opened.set()
             except Refused as refused:
                 self._pause.refused(refused)
             except Conflict:

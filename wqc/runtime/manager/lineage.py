@@ -11,10 +11,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 
 from wqc.runtime.logs import log
+from wqc.runtime.manager.requests import LOST, OWNER
 from wqc.runtime.stores.state import Conflict, StateStore
 from wqc.runtime.stores.store import Refused
-
-OWNER, LOST = "owner.", "lost."
 
 
 class OwnerGone(Exception):

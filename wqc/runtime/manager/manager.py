@@ -66,8 +66,8 @@ class Manager:
             tasks.create_task(announce(self._store, self.status, self._periods))
             tasks.create_task(report(self._state, self.status, self._arrivals, self._periods))
             await self._listed.wait()
-            await stations.load()
             await self._desk.opened.wait()
+            await stations.load()
             keys = {name: station.key for name, station in stations.lasting.items()}
             forgetting = Forgetting(self._workflow.graph, self._sources, keys, self._periods.forget)
             rework = Rework(self._workflow.graph, self._sources, stations.queues, self._state, self._periods)

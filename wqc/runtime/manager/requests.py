@@ -3,6 +3,10 @@
 paused.QUEUE   there while a person wants the queue to start nothing
 arrivals.QUEUE what it has seen of new items
 rework.QUEUE   the `rework` that its record goes by (rework.py)
+rollout.QUEUE  how far its newest template is (rollout.py)
+absent.QUEUE   what no source has listed of it for how long (absences.py); a node or carrier has one too
+owner.QUEUE    which object its Jobs belong to, and
+lost.QUEUE     since when that is another one (lineage.py)
 request.ID     one thing to be done once. A command writes it (`items`); the manager notes which failed Jobs
                it is about (`jobs`), then carries it out, then marks it done. That a Job is named before
                anything is done about it is what keeps a crash from doing it twice: a Job that was retried
@@ -17,9 +21,13 @@ from uuid import uuid4
 
 import msgspec
 
+from wqc.runtime.lanes.rollout import ROLLOUT
 from wqc.runtime.text import decode, encode
 
 PAUSED, ARRIVALS, REWORK, REQUEST = "paused.", "arrivals.", "rework.", "request."
+ABSENT, OWNER, LOST = "absent.", "owner.", "lost."
+KEEPS = {PAUSED: True, ARRIVALS: True, REWORK: True, ROLLOUT: True, ABSENT: True, OWNER: False, LOST: True}
+"""Whether a queue that is renamed keeps its entry; its object is another one."""
 KEPT = 20
 """So many requests are kept once they are done, for whoever asked."""
 
@@ -74,10 +82,11 @@ def renamed(entries: Mapping[str, str], names: Mapping[str, str]) -> dict[str, s
     """What to change so that the entries speak of queues by their names of now. `names`: by the former."""
     changes: dict[str, str | None] = {}
     for former, name in names.items():
-        for prefix in (PAUSED, ARRIVALS, REWORK):
+        for prefix, keeps in KEEPS.items():
             if (text := entries.get(prefix + former)) is not None:
                 changes[prefix + former] = None
-                changes.setdefault(prefix + name, entries.get(prefix + name, text))
+                if keeps:
+                    changes.setdefault(prefix + name, entries.get(prefix + name, text))
     for key, request in requests(entries).items():
         if request and not request.done and request.queue in names:
             changes[key] = encode_request(replace(request, queue=names[request.queue]))

@@ -183,7 +183,7 @@ class Stations:
         settings = read_queue_settings(files.settings)
         if settings.formerly:
             await self._store.take_over(name, settings.formerly)
-        templates = Templates(name, files.job, self._store)
+        templates = Templates(name, files.job, self._store, settings.formerly)
         lanes = [lane.name for lane in settings.lanes]
         prefix = object_name(self._workflow.name, name)
         flush = self._periods.flush

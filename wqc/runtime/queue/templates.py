@@ -21,10 +21,13 @@ def digest_of(text: str) -> str:
 
 
 class Templates:
-    """`text` is the current template. Raises ValueError for one that isn't YAML."""
+    """`text` is the current template; `formerly` the queue's former name, if it had one. Raises ValueError
+    for a template that isn't YAML.
+    """
 
-    def __init__(self, queue: str, text: str, store: JobStore) -> None:
+    def __init__(self, queue: str, text: str, store: JobStore, formerly: str = "") -> None:
         self._queue = queue
+        self._formerly = formerly
         self._store = store
         self._text = text
         self.current = digest_of(text)
@@ -43,6 +46,10 @@ class Templates:
 
     async def load(self) -> None:
         """Read the copies, and keep one of the current template. Raises Refused."""
+        if self._formerly:
+            for each in await self._store.templates(self._formerly):
+                await self._store.keep_template(self._queue, each)
+                await self._store.forget_template(self._formerly, each.digest)
         for each in await self._store.templates(self._queue):
             self._templates[each.digest] = _parsed(each.text, each.digest)
             self._kept.add(each.digest)
