@@ -17,7 +17,11 @@ queue first { from = names, worker = plain }
 
 @pytest.mark.parametrize(
     ("group", "resource", "why"),
-    [("", "configmaps", "its ledger can't be read: "), ("batch", "jobs", "its Jobs can't be listed: ")],
+    [
+        ("", "configmaps", "the workflow's state can't be read: "),
+        ("batch", "jobs", "its Jobs can't be listed: "),
+        ("", "pods", "its Jobs can't be listed: "),
+    ],
 )
 def test_it_is_said_and_work_begins_once_it_may(
     simulated_cluster: Client, tmp_path: Path, group: str, resource: str, why: str

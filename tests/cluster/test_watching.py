@@ -280,3 +280,24 @@ def test_a_busy_server_is_asked_for_a_listing_when_it_says(api_server: Client) -
         await store.close()
 
     asyncio.run(scenario())
+
+
+class Broken(Transport):
+    def stream(self, path: str, query: Mapping[str, str], silence: float) -> urllib3.BaseHTTPResponse:
+        raise RuntimeError("can't start new thread")
+
+
+def test_who_hears_of_changes_hears_that_nothing_follows_them_any_more(api_server: Client) -> None:
+    """Whether of Jobs or of the state."""
+
+    async def hear(place: KubernetesStore | KubernetesStateStore) -> None:
+        changes = place.changes()
+        try:
+            with pytest.raises(RuntimeError, match="new thread"):
+                await asyncio.wait_for(anext(changes), 10)
+        finally:
+            await place.close()
+
+    transport = Broken(api_server.api)
+    asyncio.run(hear(KubernetesStore(transport, "broken", "demo", lambda: True)))
+    asyncio.run(hear(KubernetesStateStore(transport, "broken", "demo")))

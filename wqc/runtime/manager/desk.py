@@ -12,7 +12,7 @@ from wqc.runtime.queue.held import Held
 from wqc.runtime.queue.holder import Holder
 from wqc.runtime.queue.pause import Pause
 from wqc.runtime.queue.queue import Queue
-from wqc.runtime.stores.state import Conflict, State, StateStore
+from wqc.runtime.stores.state import Conflict, State, StateStore, Unread
 from wqc.runtime.stores.store import Refused
 from wqc.runtime.waiting import until_set
 
@@ -32,6 +32,8 @@ class Desk:
         self._queues = queues
         self._holders = holders
         self._state = State()
+        self._unread = ""
+        """Why the store can't be read."""
         self._renamed: dict[str, str | None] = {}
         """What the store still says of queues by their former names."""
         self._changed = asyncio.Event()
@@ -45,6 +47,13 @@ class Desk:
         return self._state.entries
 
     @property
+    def problem(self) -> str:
+        """Why what people ask isn't heard, for people."""
+        if self._unread:
+            return f"the workflow's state can't be read: {self._unread}"
+        return f"the workflow's state can't be written: {self._pause.reason}" if self._pause.reason else ""
+
+    @property
     def settled(self) -> bool:
         """Nothing is left of what was asked."""
         return all(each and each.done for each in requests(self.entries).values())
@@ -56,6 +65,11 @@ class Desk:
 
     async def _follow(self) -> None:
         async for state in self._store.changes():
+            if isinstance(state, Unread):
+                self._unread = state.reason
+                log(logging.WARNING, "the workflow's state can't be read", reason=state.reason)
+                continue
+            self._unread = ""
             names = {queue.formerly: name for name, queue in self._queues.items() if queue.formerly}
             self._renamed = renamed(state.entries, names)
             changed = {**state.entries, **self._renamed}

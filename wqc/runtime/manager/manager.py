@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 from wqc.contract.names import MANAGER
 from wqc.runtime.carriers.carrier import Carrier
@@ -23,9 +24,10 @@ from wqc.runtime.manager.requests import ARRIVALS
 from wqc.runtime.manager.rework import Rework
 from wqc.runtime.manager.routing import dropped_name
 from wqc.runtime.manager.stations import Stations
-from wqc.runtime.manager.status import SourceStatus, Status
+from wqc.runtime.manager.status import CarrierStatus, NodeStatus, QueueStatus, SourceStatus, Status
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.pause import patiently
+from wqc.runtime.queue.queue import Queue
 from wqc.runtime.sources.source import Source
 from wqc.runtime.stores.state import Conflict, StateStore
 from wqc.runtime.stores.store import JobStore, Listed, Refused, Unsure
@@ -33,6 +35,8 @@ from wqc.runtime.waiting import until_set
 
 GUARD = 0.5
 """Seconds between two looks at whether all queues are read."""
+
+S = TypeVar("S", QueueStatus, NodeStatus, CarrierStatus)
 
 
 class Manager:
@@ -106,15 +110,25 @@ class Manager:
         rests = settled and stations.rests and all(feed.rests for feed in self._feeds)
         return Status(
             tuple(map(self._source_status, self._feeds)),
-            tuple(
-                replace(queue.status(), notice=self._lineage.notice(name))
-                for name, queue in stations.queues.items()
-            ),
-            tuple(holder.status() for holder in stations.holders.values()),
+            tuple(map(self._queue_status, stations.queues.values())),
+            tuple(self._not_before_opened(holder.status()) for holder in stations.holders.values()),
             idle=idle,
             stalled=rests and not idle,
-            carriers=tuple(publisher.status() for publisher in stations.publishers.values()),
+            carriers=tuple(self._not_before_opened(each.status()) for each in stations.publishers.values()),
         )
+
+    def _queue_status(self, queue: Queue) -> QueueStatus:
+        status = self._not_before_opened(queue.status())
+        unheard = self._desk.problem if self._desk.opened.is_set() else ""
+        notice = "; ".join(filter(None, (self._lineage.notice(queue.name), unheard)))
+        blocked_by = "api" if status.blocked and not status.knows else status.blocked_by
+        return replace(status, notice=notice, blocked_by=blocked_by)
+
+    def _not_before_opened(self, status: S) -> S:
+        """Nothing begins before it is known what people asked for."""
+        if status.blocked or self._desk.opened.is_set():
+            return status
+        return replace(status, blocked=self._desk.problem)
 
     def _source_status(self, feed: Feed) -> SourceStatus:
         status = feed.status()

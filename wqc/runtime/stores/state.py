@@ -13,6 +13,13 @@ class State:
     version: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """It may have changed since it was told: it can't be read. `reason`: for people."""
+
+    reason: str
+
+
 class Conflict(Exception):
     """Somebody else wrote meanwhile."""
 
@@ -23,8 +30,8 @@ class StateStore(Protocol):
     All methods but `changes` raise Refused.
     """
 
-    def changes(self) -> AsyncIterator[State]:
-        """The state as it is, then after each change; never ends by itself."""
+    def changes(self) -> AsyncIterator[State | Unread]:
+        """The state as it is, then after each change or failure; never ends by itself."""
         ...
 
     async def read(self) -> State: ...

@@ -72,20 +72,26 @@ class Changes:
                 self._pod(pod)
             pods_listed.set()
 
-        def nothing(_: Any = None) -> None:
-            """A pod's end is remembered when it goes; a Job whose pod wasn't seen asks for it."""
+        def unsure(reason: str) -> None:
+            """Once they were listed, a Job whose pod wasn't seen asks for it."""
+            if not pods_listed.is_set():
+                self._events.put_nowait(Unsure(reason))
 
-        told_pods = Followed[Pod](nothing, pods, self._pod, nothing, nothing)
+        def nothing(_: Any = None) -> None:
+            """A pod's end is remembered when it goes."""
+
+        told_pods = Followed[Pod](nothing, pods, self._pod, nothing, unsure)
         told_jobs = Followed[JobObject](
             self._known.begin_listing, self._listed, self._job, self._job_gone, self._unsure
         )
         pods_followed = follow(self._transport, self._pods_path, selector, Pods, Pod, told_pods, self._audit)
-        self._follow(pods_followed).add_done_callback(lambda _: pods_listed.set())
-        await pods_listed.wait()
-        jobs_followed = follow(
-            self._transport, self._jobs_path, selector, Jobs, JobObject, told_jobs, self._audit
-        )
-        self._follow(jobs_followed)
+
+        async def jobs_followed() -> None:
+            await pods_listed.wait()
+            await follow(self._transport, self._jobs_path, selector, Jobs, JobObject, told_jobs, self._audit)
+
+        self._follow(pods_followed)
+        self._follow(jobs_followed())
         self._follow(self._warnings.follow())
         while True:
             event = await self._events.get()
@@ -95,12 +101,11 @@ class Changes:
             if change:
                 yield change
 
-    def _follow(self, what: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def _follow(self, what: Coroutine[Any, Any, None]) -> None:
         """If it fails, so does who hears of changes: without it nothing would ever be heard again."""
         task = asyncio.create_task(what)
         task.add_done_callback(self._ended)
         self._tasks.append(task)
-        return task
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         error = None if task.cancelled() else task.exception()

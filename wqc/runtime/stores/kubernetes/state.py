@@ -12,7 +12,7 @@ from wqc.contract.names import STATE, WORKFLOW_LABEL, object_name
 from wqc.runtime.stores.kubernetes.objects import ConfigMap, ConfigMaps
 from wqc.runtime.stores.kubernetes.transport import MERGE_PATCH, ApiError, Transport
 from wqc.runtime.stores.kubernetes.watching import Followed, decoded, follow
-from wqc.runtime.stores.state import Conflict, State
+from wqc.runtime.stores.state import Conflict, State, Unread
 from wqc.runtime.stores.store import Refused
 
 _OTHER_VERSION = (404, 409)
@@ -45,20 +45,31 @@ class KubernetesStateStore:
         self._seen: State | None = None
         self._turn = asyncio.Lock()
 
-    async def changes(self) -> AsyncIterator[State]:
-        seen: asyncio.Queue[State] = asyncio.Queue()
+    async def changes(self) -> AsyncIterator[State | Unread]:
+        """If what follows it fails, so does who hears of changes: nothing would ever be heard again."""
+        seen: asyncio.Queue[State | Unread | BaseException] = asyncio.Queue()
         told = Followed[ConfigMap](
             begin=lambda: None,
             listed=lambda found: seen.put_nowait(_state(found[0]) if found else State()),
             changed=lambda found: seen.put_nowait(_state(found)),
             gone=lambda found: seen.put_nowait(State()),
-            unsure=lambda reason: None,  # what is written names the version that it is based on
+            unsure=lambda reason: seen.put_nowait(Unread(reason)),
         )
         query = {"fieldSelector": f"metadata.name={self._name}"}
         following = follow(self._transport, self._collection, query, ConfigMaps, ConfigMap, told, self._audit)
-        self._tasks.append(asyncio.create_task(following))
+        task = asyncio.create_task(following)
+        self._tasks.append(task)
+
+        def ended(_: Any) -> None:
+            if not task.cancelled() and (error := task.exception()):
+                seen.put_nowait(error)
+
+        task.add_done_callback(ended)
         while True:
-            yield await seen.get()
+            found = await seen.get()
+            if isinstance(found, BaseException):
+                raise found
+            yield found
 
     async def read(self) -> State:
         try:

@@ -4,16 +4,14 @@ import asyncio
 import contextlib
 import fcntl
 import json
-import logging
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
-from wqc.runtime.logs import log
 from wqc.runtime.stores.local import durable
-from wqc.runtime.stores.state import Conflict, State
+from wqc.runtime.stores.state import Conflict, State, Unread
 from wqc.runtime.stores.store import Refused
 
 
@@ -35,19 +33,16 @@ class LocalStateStore:
         self._file = folder / "state.json"
         self._lock = folder / "state.lock"
 
-    async def changes(self) -> AsyncIterator[State]:
-        last: State | str = ""
+    async def changes(self) -> AsyncIterator[State | Unread]:
+        last: State | Unread | None = None
         while True:
             try:
-                seen: State | str = self._read()
+                seen: State | Unread = self._read()
             except Refused as refused:
-                seen = str(refused)
+                seen = Unread(str(refused))
             if seen != last:
                 last = seen
-                if isinstance(seen, State):
-                    yield seen
-                else:
-                    log(logging.WARNING, seen)
+                yield seen
             await asyncio.sleep(LOOK)
 
     async def read(self) -> State:
