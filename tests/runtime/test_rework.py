@@ -3,11 +3,12 @@
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from support.localrun import jobs, managed, queue_files, until_idle
+from support.localrun import QUICK, jobs, managed, queue_files, until_idle
 from support.sources import Shared
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.sources.source import Listing
@@ -171,3 +172,29 @@ def test_jobs_of_two_versions_that_are_one_item_now(tmp_path: Path) -> None:
 
     asyncio.run(scenario())
     assert out.read_text().split() == ['"quick"', '"slow"']
+
+
+def test_a_record_that_can_not_be_read_when_rework_changes(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    source = Versioned({"a": 1, "b": 2})
+    workflow = Workflow("versions")
+    workflow.queue("work", workflow.source("names"))
+    files = {"work": queue_files("work", f"echo x >> {out}", keep=0)}
+    asyncio.run(until_idle(workflow, tmp_path, files, {"names": source}))
+    asyncio.run(let_go(tmp_path, files))
+
+    async def scenario() -> None:
+        files = {"work": queue_files("work", f"echo x >> {out}", rework="on_change", keep=0)}
+        segment = next((tmp_path / "ledger" / "work").iterdir())
+        content = segment.read_bytes()
+        segment.write_bytes(b"rubbish")
+        periods = replace(QUICK, backoff_limit=0.2)
+        async with managed(workflow, tmp_path, files, {"names": source}, periods) as manager:
+            await manager.until(lambda status: status.queues and status.queues[0].blocked)
+            await asyncio.sleep(0.5)
+            segment.write_bytes(content)
+            await manager.settled()
+            await asyncio.sleep(0.5)
+
+    asyncio.run(scenario())
+    assert out.read_text().count("x") == 2

@@ -1,4 +1,4 @@
-"""Items that are listed and can't be read, and sources that can't be listed, keep nobody from what can."""
+"""Items, sources and records that can't be read keep nobody from what can."""
 
 import asyncio
 import time
@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from support.localrun import QUICK, queue_files, until_idle
+from support.localrun import QUICK, managed, queue_files, until_idle
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.feed import AT_ONCE
 from wqc.runtime.manager.status import Status
@@ -99,3 +99,39 @@ def test_a_source_that_is_down_is_asked_less_and_less_often(tmp_path: Path) -> N
     source = Ailing(1, well=0, is_down=True)
     until_asked(source, reading(), tmp_path, lambda: source.listed)
     assert doubled(source.listed[:5])
+
+
+def test_a_record_that_can_not_be_read_keeps_only_its_own_queue_from_working(tmp_path: Path) -> None:
+    """What comes to that one waits, from a source or a queue; what is in the record isn't repeated."""
+    out = tmp_path / "out"
+    workflow = Workflow("damaged")
+    both = workflow.copier("both", workflow.source("names"))
+    good = workflow.queue("good", both)
+    inputs = {"names": both, "good": good}
+    workflow.queue("bad", workflow.merger("all", inputs))
+    files = {
+        "good": queue_files("good", "true", keep=0),
+        "bad": queue_files("bad", f"echo $(cat $WORK_ITEM_FILE) >> {out}", keep=0),
+    }
+    periods = replace(QUICK, backoff_limit=0.2)
+
+    def done(status: Status) -> dict[str, int]:
+        return {queue.queue: queue.done for queue in status.queues}
+
+    async def scenario() -> None:
+        async with managed(workflow, tmp_path, files, {"names": ["a"]}, periods) as manager:
+            await manager.settled(lambda status: not any((tmp_path / "jobs").glob("*")))
+        segment = next((tmp_path / "ledger" / "bad").iterdir())
+        content = segment.read_bytes()
+        segment.write_bytes(b"rubbish")
+        async with managed(workflow, tmp_path, files, {"names": ["a", "b"]}, periods) as manager:
+            status = await manager.until(lambda status: any(queue.handing for queue in status.queues))
+            (bad,) = [queue for queue in status.queues if queue.queue == "bad"]
+            assert "is not a segment of a ledger" in bad.blocked
+            assert not bad.knows
+            assert len(out.read_text().split()) == 2
+            segment.write_bytes(content)
+            await manager.settled(lambda status: done(status) == {"good": 2, "bad": 4})
+        assert sorted(out.read_text().split()) == ['"a"', '"a"', '"b"', '"b"']
+
+    asyncio.run(scenario())

@@ -18,6 +18,10 @@ class Inbox:
         return len(self._keys)
 
     @property
+    def keys(self) -> list[bytes]:
+        return list(self._keys)
+
+    @property
     def since(self) -> list[float]:
         """When the items came that are first in their lines, on the monotonic clock."""
         return [next(iter(line.values())).since for lines in self._lanes.values() for line in lines.values()]

@@ -28,6 +28,7 @@ from wqc.runtime.manager.status import CarrierStatus, NodeStatus, QueueStatus, S
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.pause import patiently
 from wqc.runtime.queue.queue import Queue
+from wqc.runtime.queue.station import Station
 from wqc.runtime.sources.source import Source
 from wqc.runtime.stores.state import Conflict, StateStore
 from wqc.runtime.stores.store import JobStore, Listed, Refused, Unsure
@@ -75,7 +76,7 @@ class Manager:
             keys = {name: station.key for name, station in stations.lasting.items()}
             forgetting = Forgetting(self._workflow.graph, self._sources, keys, self._periods.forget)
             rework = Rework(self._workflow.graph, self._sources, stations.queues, self._state, self._periods)
-            await rework.load(self._desk.entries)
+            rework.load(self._desk.entries)
             tasks.create_task(rework.run())
             absences = Absences(self._workflow.name, self._store, self._state)
             await self._go_on(self._desk.entries, forgetting, absences)
@@ -84,8 +85,15 @@ class Manager:
                 self._feeds.append(feed)
                 tasks.create_task(feed.run())
             for station in stations.all.values():
-                tasks.create_task(station.run())
+                tasks.create_task(self._work(station, rework))
             tasks.create_task(self._forget(forgetting, absences))
+
+    async def _work(self, station: Station, rework: Rework) -> None:
+        """One whose record can't be read keeps no other from its work; what comes to it waits."""
+        while not station.is_loaded:
+            await station.load()
+        await rework.begin(station.name)
+        await station.run()
 
     async def guard(self) -> None:
         """Beside `run`, where others can take objects away: see that the queues' stay. Raises OwnerGone."""
@@ -179,7 +187,9 @@ class Manager:
         """From what the manager before this one knew."""
         for name, queue in self._stations.queues.items():
             queue.go_on(entries.get(ARRIVALS + name, ""))
-        for name in self._stations.lasting:
+        for name, station in self._stations.lasting.items():
+            if not station.is_loaded:
+                continue  # what it has in its record is counted anew
             absent = await patiently(name, partial(absences.load, entries, name), self._periods)
             if absent:
                 forgetting.absent[name] = absent

@@ -37,12 +37,14 @@ class Rework:
         """The `rework` that a queue's record still goes by."""
         self._unlisted: dict[str, set[Port]] = {}
         """Of such a queue, the sources whose items are still to be looked at."""
+        self._begun = {name: asyncio.Event() for name in queues}
+        """What there are Jobs for is recorded anew."""
         self._known: dict[str, str] = {}
         """What is to be written into the state."""
         self._wake = asyncio.Event()
 
-    async def load(self, entries: Mapping[str, str]) -> None:
-        """Before anything is judged: the Jobs that there are belong to items that may be recorded."""
+    def load(self, entries: Mapping[str, str]) -> None:
+        """What the records go by."""
         for name, queue in self._queues.items():
             before = entries.get(REWORK + name)
             if before is None:
@@ -50,12 +52,20 @@ class Rework:
             elif before != queue.rework:
                 self._before[name] = before
                 self._unlisted[name] = {port for port, reached in self._prefixes.items() if name in reached}
-                keys: dict[bytes, bytes] = {}
-                for items in queue.with_jobs:
-                    known = self._keys(name, items)
-                    if len(known) == len(items):  # else one of them is under way
-                        keys |= known
-                await patiently(name, partial(queue.record_again, keys, now=True), self._periods)
+
+    async def begin(self, name: str) -> None:
+        """Once a queue's record is read, and before anything is judged: the Jobs that there are belong to
+        items that may be recorded.
+        """
+        if name in self._before:
+            queue = self._queues[name]
+            keys: dict[bytes, bytes] = {}
+            for items in queue.with_jobs:
+                known = self._keys(name, items)
+                if len(known) == len(items):  # else one of them is under way
+                    keys |= known
+            await patiently(name, partial(queue.record_again, keys, now=True), self._periods)
+            self._begun[name].set()
 
     async def run(self) -> None:
         """Write down what the records go by; never returns."""
@@ -67,6 +77,7 @@ class Rework:
     async def listed(self, port: Port, versions: Mapping[str, str]) -> None:
         """Before any of them is sent. None at all may be an unmounted share."""
         for name in [name for name, ports in self._unlisted.items() if versions and port in ports]:
+            await self._begun[name].wait()
             prefixes = self._prefixes[port][name]
             pairs = iter(versions.items())
             while some := tuple(islice(pairs, AT_ONCE)):

@@ -97,7 +97,7 @@ class Stations:
                 await self._add(self.holders, node, self._holder)
 
     async def load(self) -> None:
-        """Read what each has recorded. After the first listing of Jobs."""
+        """Read what each has recorded, as far as it can be. After the first listing of Jobs."""
         await asyncio.gather(*(station.load() for station in self.all.values()))
 
     @property

@@ -58,6 +58,9 @@ class Dropped(Station):
 
     async def _step(self) -> None:
         await self._recorder.guarded(self._recorder.record())
+        self._look_through()
+
+    def _look_through(self) -> None:
         for key in [key for key in self._waiting if key in self._ledger]:
             for offer in self._waiting.pop(key):
                 offer.take()

@@ -115,6 +115,9 @@ class Holder(JobStation):
 
     # --- one item ---
 
+    def _waiting_keys(self) -> list[bytes]:
+        return list(self._waiting)
+
     def _put(self, key: bytes, offer: Offer) -> None:
         reason = offer.delivery.failure
         log(logging.WARNING, "item failed", node=self.name, item=offer.delivery.name, reason=reason)

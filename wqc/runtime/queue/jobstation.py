@@ -71,6 +71,15 @@ class JobStation(Station):
             return f"its Jobs can't be listed: {self._doubt}"
         return super()._ignorance
 
+    def _look_through(self) -> None:
+        for key in self._waiting_keys():
+            if key in self._ledger and (offer := self._drop(key)):
+                self._custody.has(key, offer)
+
+    @abstractmethod
+    def _waiting_keys(self) -> list[bytes]:
+        """Of the items that came here and that nothing is begun with."""
+
     @abstractmethod
     def _put(self, key: bytes, offer: Offer) -> None:
         """An item without a Job: it waits."""

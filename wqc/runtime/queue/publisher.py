@@ -94,6 +94,11 @@ class Publisher(Station):
 
     # --- the loop ---
 
+    def _look_through(self) -> None:
+        for key in [key for key in self._waiting if key in self._ledger]:
+            for offer in self._waiting.pop(key):
+                offer.take()
+
     async def _step(self) -> None:
         while self._service.over and (batch := self._next_batch()):
             refusals = await asyncio.gather(*(self._publish(*each) for each in batch))

@@ -216,6 +216,9 @@ class Queue(JobStation):
 
     # --- Jobs ---
 
+    def _waiting_keys(self) -> list[bytes]:
+        return self._starter.inbox.keys
+
     def _put(self, key: bytes, offer: Offer) -> None:
         self._starter.arrived(offer)
         self._starter.put(key, offer)

@@ -102,6 +102,11 @@ class Station(ABC):
         return self._loaded
 
     @property
+    def is_loaded(self) -> bool:
+        """Its record is read."""
+        return self._loaded
+
+    @property
     @abstractmethod
     def waiting(self) -> int:
         """Items that came here and that nothing is begun with."""
@@ -123,13 +128,15 @@ class Station(ABC):
     # --- the loop ---
 
     async def load(self) -> None:
-        """Read the record. After the first listing of Jobs: what that shows as done is recorded then."""
-        while not self._loaded:
-            await asyncio.sleep(max(0.0, self._recorder.pause.until - time.monotonic()))
-            await self._recorder.guarded(self._load())
+        """Read the record, if it can be. After the first listing of Jobs: what that shows as done is recorded
+        then.
+        """
+        await asyncio.sleep(max(0.0, self._recorder.pause.until - time.monotonic()))
+        await self._recorder.guarded(self._load())
 
     async def run(self) -> None:
-        """After `load`; never returns."""
+        """Once the record is read; never returns."""
+        self._look_through()
         looked = 0.0
         while True:
             await until_set(self._wake, self._until_next(looked))
@@ -137,6 +144,10 @@ class Station(ABC):
             looked = time.monotonic()
             if self.knows:
                 await self._step()
+
+    @abstractmethod
+    def _look_through(self) -> None:
+        """What came before the record was read may be in it."""
 
     @property
     def _ignorance(self) -> str:
