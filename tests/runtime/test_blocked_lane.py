@@ -103,7 +103,7 @@ class NoNode(NoShell):
 
     def _told(self, job: Job) -> Job:
         if self.ill and job.phase == "active" and job.name == "a":
-            return replace(job, running=False, hindrance=WHY)
+            return replace(job, running=False, hindrance=WHY, hindered_by="program")
         return job
 
 
