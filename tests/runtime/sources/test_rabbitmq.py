@@ -35,9 +35,9 @@ def access(url: str, folder: Path) -> dict[str, Any]:
 
 async def send(server: RabbitServer, queue: str, bodies: Iterable[bytes]) -> None:
     """Message ids are `m0`, `m1`, …"""
+    server.declare(queue, "classic")
     async with await aio_pika.connect(server.url) as connection:
         channel = await connection.channel()
-        await channel.declare_queue(queue, durable=True)
         for number, body in enumerate(bodies):
             message = aio_pika.Message(body, message_id=f"m{number}", delivery_mode=2)
             await channel.default_exchange.publish(message, queue)
