@@ -127,6 +127,17 @@ def test_another_order_and_a_lane_taken_out_leave_each_lane_to_prove_what_it_got
     assert {made.template(lane) for lane in "abc"} == {"new"}, "d can't prove it any more"
 
 
+def test_the_lanes_that_were_left_are_taken_out(tmp_path: Path) -> None:
+    rollout(tmp_path, "old")
+    made = rollout(tmp_path, "new")
+    assert made.template("c") == "new"
+    made = rollout(tmp_path, "new", Order(("c",), prove=2))
+    assert proved(made, "c")["c"] == "new"
+    made.failed("c", attempt("new", "bad"))
+    asyncio.run(made.save())
+    assert proved(made, "c")["c"] == "new"
+
+
 def test_a_rollback_gives_the_first_lane_the_template_that_the_last_one_kept(tmp_path: Path) -> None:
     order = Order(("a", "b", "c"), prove=2)
     rollout(tmp_path, "new", order)

@@ -136,7 +136,9 @@ def _begun(saved: str | None, first: Progress, order: Sequence[str], newest: flo
     proven = [before.lanes[lane] for lane in before.left(order) if lane in before.lanes]
     common = proven[-1] if proven else first.target
     progress = replace(before, lanes={lane: before.lanes.get(lane, common) for lane in first.lanes})
-    waits = progress.stopped or progress.proving in progress.lanes or not progress.left(order)
+    if not progress.left(order):
+        return replace(progress, proving="")
+    waits = progress.stopped or progress.proving in progress.lanes
     return progress if waits else progress.passed_on(order)
 
 
