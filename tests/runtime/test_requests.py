@@ -203,3 +203,24 @@ def test_requests_that_can_not_be_are_dropped_and_old_ones_forgotten(
             assert len(requests((await people.read()).entries)) == KEPT
 
     asyncio.run(scenario())
+
+
+def test_a_retry_in_a_paused_queue_is_what_a_person_is_waited_for(tmp_path: Path) -> None:
+    """Until the queue goes on; so it is for the next manager too."""
+    workflow = Workflow("paused")
+    workflow.queue("work", workflow.source("names"))
+    files = {"work": queue_files("work", "exit 3", retries=0)}
+
+    async def scenario() -> None:
+        async with managed(workflow, tmp_path, files, {"names": ["a"]}) as manager:
+            await manager.until(lambda status: status.idle and status.queues[0].failed == 1)
+            await manager.state.write({"paused.work": ""})
+            await ask(tmp_path, "work", "retry", None)
+            await manager.until(lambda status: status.stalled and status.queues[0].waiting == 1)
+        async with managed(workflow, tmp_path, files, {"names": ["a"]}) as manager:
+            await manager.until(lambda status: status.stalled)
+            await manager.state.write({"paused.work": None})
+            await manager.until(lambda status: status.idle and status.queues[0].failed == 1)
+            assert len(jobs(tmp_path)) == 2
+
+    asyncio.run(scenario())

@@ -101,6 +101,28 @@ def test_what_is_done_stays_done_when_rework_changes(
     assert worked == (again if after == "on_change" else Counter(first=1, second=1))
 
 
+@pytest.mark.parametrize("keep", [0, 3600])
+def test_a_version_that_was_passed_over_stays_so_when_rework_changes(tmp_path: Path, keep: int) -> None:
+    """Whether the Job of the version before is still there or not."""
+    workflow = Workflow("versions")
+    workflow.queue("work", workflow.source("names"))
+    out = tmp_path / "out"
+    source = Versioned({"a": 1, "b": 2})
+    for version, rework, times in (
+        ("1", "never", 2),
+        ("2", "never", 2),
+        ("2", "on_change", 2),
+        ("2", "on_change", 2),
+        ("3", "on_change", 4),
+    ):
+        source.version = version
+        files = {"work": queue_files("work", f"echo x >> {out}", rework=rework, keep=keep)}
+        asyncio.run(until_idle(workflow, tmp_path, files, {"names": source}))
+        if not keep:
+            asyncio.run(let_go(tmp_path, files))
+        assert out.read_text().count("x") == times, (version, rework)
+
+
 def test_a_queue_that_is_renamed_and_has_another_rework(tmp_path: Path) -> None:
     out = tmp_path / "out"
     source = Versioned({"a": 1, "b": 2})

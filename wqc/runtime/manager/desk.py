@@ -36,6 +36,8 @@ class Desk:
         """Why the store can't be read."""
         self._renamed: dict[str, str | None] = {}
         """What the store still says of queues by their former names."""
+        self._begun: set[str] = set()
+        """Requests whose queues know of them."""
         self._changed = asyncio.Event()
         self._pause = Pause("", periods)
         self.opened = asyncio.Event()
@@ -57,6 +59,12 @@ class Desk:
     def settled(self) -> bool:
         """Nothing is left of what was asked."""
         return all(each and each.done for each in requests(self.entries).values())
+
+    @property
+    def rests(self) -> bool:
+        """What is left of what was asked is up to the queues."""
+        open_ones = requests(self.entries).items()
+        return all(each and (each.done or key in self._begun) for key, each in open_ones)
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as tasks:
@@ -129,8 +137,10 @@ class Desk:
             await self._write({key: encode_request(request)})
         jobs = request.jobs or ()
         left = held.retry(key, jobs) if request.action == "retry" else held.discard(jobs)
+        self._begun.add(key)
         if not left:
             await self._finish(key, request)
+            self._begun.discard(key)
 
     async def _finish(self, key: str, request: Request) -> None:
         count = len(request.jobs or ())

@@ -113,9 +113,9 @@ class Manager:
 
     def status(self) -> Status:
         stations = self._stations
-        settled = self._desk.settled and len(self._feeds) == len(self._sources)
-        idle = settled and stations.idle and all(feed.settled for feed in self._feeds)
-        rests = settled and stations.rests and all(feed.rests for feed in self._feeds)
+        opened = len(self._feeds) == len(self._sources)
+        idle = opened and self._desk.settled and stations.idle and all(feed.settled for feed in self._feeds)
+        rests = opened and self._desk.rests and stations.rests and all(feed.rests for feed in self._feeds)
         return Status(
             tuple(map(self._source_status, self._feeds)),
             tuple(map(self._queue_status, stations.queues.values())),

@@ -68,7 +68,8 @@ class Station(ABC):
 
     async def record_again(self, keys: Mapping[bytes, bytes], now: bool) -> None:
         """Recorded items become recorded under other keys: those, by the ones that they have. Returns when
-        they are. `now`: `run` hasn't begun; then it raises Refused.
+        they are, and forgets those that they had. `now`: `run` hasn't begun; then it raises Refused, and
+        forgets nothing: what lists them may know another version.
         """
         keys = {known: key for known, key in keys.items() if known != key}
         self._ledger.add_again(keys, time.monotonic())
@@ -78,7 +79,8 @@ class Station(ABC):
             await self._ledger.flush()
         while any(key not in self.recorded for key in keys.values()):
             await asyncio.sleep(LOOK)
-        self.forget(keys.keys())
+        if not now:
+            self.forget(keys.keys())
 
     # --- what it says ---
 
