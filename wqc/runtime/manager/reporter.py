@@ -13,7 +13,7 @@ from wqc.runtime.stores.store import Refused
 
 SELDOM = 60.0
 """Seconds between two notes for the next manager; each goes with a report, and needs no write of its own."""
-NUMBERS = 3
+NUMBERS = 4
 """So many times as long as news do mere numbers wait: they change all the time, and a report is a write."""
 
 
