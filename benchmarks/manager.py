@@ -23,7 +23,7 @@ from scale.throughput import throughput
 
 SIZES = ("small", "usual", "full")
 FIGURES: dict[Callable[..., None], tuple[tuple[int, ...], ...]] = {
-    throughput: ((60, 10, 1), (2000, 600, 1), (3000, 600, 5)),
+    throughput: ((60, 10, 1), (2000, 1200, 1), (3000, 1200, 5)),
     latency: ((40,), (400,), (2000,)),
     live_jobs: ((300,), (10_000,), (10_000,)),
     backlog: ((20_000,), (1_000_000,), (1_000_000,)),

@@ -75,9 +75,11 @@ class Bed:
             text = answer.read().decode()
         return float(re.search(rf"^{measure} (\S+)$", text, re.M)[1])  # type: ignore[index]
 
-    def writes(self, *resources: str) -> float:
-        """So far, by anybody: requests to make, change or delete such objects, but not their status alone."""
-        total = 0.0
+    def writes(self, *resources: str) -> Counter[str]:
+        """So far, by anybody: requests to make, change or delete such objects, but not their status alone; by
+        resource.
+        """
+        found: Counter[str] = Counter()
         for line in self.client.text("/metrics").splitlines():
             labels = dict(re.findall(r'(\w+)="([^"]*)"', line))
             if (
@@ -86,8 +88,8 @@ class Bed:
                 and labels["resource"] in resources
                 and not labels["subresource"]
             ):
-                total += float(line.rpartition(" ")[2])
-        return total
+                found[labels["resource"]] += int(float(line.rpartition(" ")[2]))
+        return found
 
     def stop_controllers(self) -> None:
         """From now on Jobs and pods stay as they are."""
@@ -155,8 +157,13 @@ class Running(Deployed):
             found[verb, resource] += int(count)
         return found
 
-    def writes(self) -> float:
-        return sum(count for (verb, _), count in self.asked().items() if verb in WRITES)
+    def writes(self) -> Counter[str]:
+        """By resource."""
+        found: Counter[str] = Counter()
+        for (verb, resource), count in self.asked().items():
+            if verb in WRITES:
+                found[resource] += count
+        return found
 
     def mebibytes(self, measure: str) -> float:
         """`RssAnon`: anonymous memory now; `VmHWM`: the most that ever was in memory, files included."""

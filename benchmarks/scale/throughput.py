@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
@@ -28,9 +29,13 @@ PLAIN = Path(__file__).with_name("plain.py")
 
 
 class Figure:
-    def __init__(self, seconds: float, count: int, writes: float, cpu: float, mebibytes: float) -> None:
+    def __init__(
+        self, seconds: float, count: int, writes: Counter[str], cpu: float, mebibytes: float
+    ) -> None:
+        """`writes`: by resource."""
         self.rate = count / seconds
-        self.writes = writes / count
+        self.writes = writes.total() / count
+        self.job_writes = writes["jobs"] / count
         self.cpu = 1000 * cpu / count
         self.mebibytes = mebibytes
 
@@ -60,13 +65,25 @@ def _compare(title: str, flags: tuple[str, ...], count: int, rounds: int) -> Non
                 name,
                 f"{rate:.1f}/s",
                 f"{100 * rate / base:.0f} %",
-                f"{median(each.writes for each in several):.2f}",
+                f"{median(each.writes for each in several):.3f}",
+                f"{median(each.job_writes for each in several):.3f}",
                 f"{median(each.cpu for each in several):.1f} ms" if several[0].cpu else "",
                 f"{median(each.mebibytes for each in several):.0f} MiB" if several[0].mebibytes else "",
             ]
         )
     print(f"{count} Jobs of one pod, kube-controller-manager {title}; medians of {rounds}.\n")
-    table(["", "finished", "of the bare creator", "writes an attempt", "CPU an attempt", "peak memory"], rows)
+    table(
+        [
+            "",
+            "finished",
+            "of the bare creator",
+            "writes an attempt",
+            "to Jobs",
+            "CPU an attempt",
+            "peak memory",
+        ],
+        rows,
+    )
 
 
 def managed(ground: Bed, namespace: str, count: int) -> Figure:
