@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from wqc.runtime.graph.origin import Offer
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.ledger import FLUSH_ITEMS, Ledger
+from wqc.runtime.queue.offers import Offers
 from wqc.runtime.queue.station import Station
 from wqc.runtime.stores.store import JobStore
 
@@ -20,7 +21,7 @@ ENOUGH = 200
 class Dropped(Station):
     def __init__(self, name: str, store: JobStore, ledger: Ledger, periods: Periods) -> None:
         super().__init__(name, store, ledger, periods)
-        self._waiting: dict[bytes, list[Offer]] = {}
+        self._waiting = Offers()
 
     def offer(self, offer: Offer) -> None:
         key = self.key(offer.delivery.name, offer.delivery.version)
@@ -28,7 +29,7 @@ class Dropped(Station):
             offer.take()
             return
         now = time.monotonic()
-        self._waiting.setdefault(key, []).append(offer)
+        self._waiting.add(key, offer)
         self._ledger.add(key, now)
         if len(self._waiting) >= ENOUGH:
             self._ledger.hasten(now)
@@ -61,6 +62,4 @@ class Dropped(Station):
         self._look_through()
 
     def _look_through(self) -> None:
-        for key in [key for key in self._waiting if key in self._ledger]:
-            for offer in self._waiting.pop(key):
-                offer.take()
+        self._waiting.take_recorded(self._ledger)

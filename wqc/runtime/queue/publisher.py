@@ -15,6 +15,7 @@ from wqc.runtime.manager.status import CarrierStatus, in_words, troubled
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.fetching import Fetching
 from wqc.runtime.queue.ledger import Ledger
+from wqc.runtime.queue.offers import Offers
 from wqc.runtime.queue.pause import Pause
 from wqc.runtime.queue.station import Station
 from wqc.runtime.queue.troubles import Troubles
@@ -41,8 +42,7 @@ class Publisher(Station):
         self._expected = expected
         self._service = Pause(name, periods)
         """From publishing; the recorder's own is from writing."""
-        self._waiting: dict[bytes, list[Offer]] = {}
-        """By item; more than one offer where two streams bring it."""
+        self._waiting = Offers()
         self._troubles = Troubles[bytes]("published", periods.backoff, periods, carrier=name)
         self._fetching = Fetching(self.look_again)
         self._rate = Rate()
@@ -54,16 +54,13 @@ class Publisher(Station):
         if key in self._ledger or self._ledger.will_have(key):
             offer.take()
         else:
-            self._waiting.setdefault(key, []).append(offer)
+            self._waiting.add(key, offer)
             self._wake.set()
 
     def withdraw(self, offer: Offer) -> None:
         offer.withdrawn = True
         key = self.key(offer.delivery.name, offer.delivery.version)
-        left = [each for each in self._waiting.pop(key, ()) if each is not offer]
-        if left:
-            self._waiting[key] = left
-        else:
+        if self._waiting.withdraw(key, offer):
             self._troubles.settle(key)
             self._fetching.drop(key)
 
@@ -95,9 +92,7 @@ class Publisher(Station):
     # --- the loop ---
 
     def _look_through(self) -> None:
-        for key in [key for key in self._waiting if key in self._ledger]:
-            for offer in self._waiting.pop(key):
-                offer.take()
+        self._waiting.take_recorded(self._ledger)
 
     async def _step(self) -> None:
         while self._service.over and (batch := self._next_batch()):
@@ -117,10 +112,10 @@ class Publisher(Station):
         batch: list[tuple[bytes, Offer]] = []
         most = 1 if self._service.reason else AT_ONCE
         now = time.monotonic()
-        for key, offers in self._waiting.items():
-            is_due = self._troubles.due(key) <= now and not self._fetching.holds_up(key, offers[0])
-            if is_due and offers[0].origin.is_open():
-                batch.append((key, offers[0]))
+        for key, offer in self._waiting.items():
+            is_due = self._troubles.due(key) <= now and not self._fetching.holds_up(key, offer)
+            if is_due and offer.origin.is_open():
+                batch.append((key, offer))
                 if len(batch) == most:
                     break
         return batch
@@ -143,7 +138,6 @@ class Publisher(Station):
             return str(error)
         else:
             self._ledger.add(key, time.monotonic())
-            for each in self._waiting.pop(key, ()):
-                each.take()
+            self._waiting.take(key)
             self._troubles.settle(key)
         return ""
