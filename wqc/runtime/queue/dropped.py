@@ -58,7 +58,7 @@ class Dropped(Station):
         return f"what is rejected can't be recorded: {reason}" if reason else ""
 
     async def _step(self) -> None:
-        await self._recorder.guarded(self._recorder.record())
+        await self._recorder.guarded(self._recorder.record)
         self._look_through()
 
     def _look_through(self) -> None:

@@ -102,9 +102,9 @@ class Holder(JobStation):
     async def _step(self) -> None:
         for attempts in self._keeper.changed():
             self._judge(attempts)
-        await self._recorder.guarded(self._mend())
-        await self._recorder.guarded(self._hold_more())
-        await self._recorder.guarded(self._recorder.record())
+        await self._recorder.guarded(self._mend)
+        await self._recorder.guarded(self._hold_more)
+        await self._recorder.guarded(self._recorder.record)
         self._custody.review_all()
         if self._was_full and not self.full:
             self._opened()

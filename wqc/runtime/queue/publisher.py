@@ -101,8 +101,8 @@ class Publisher(Station):
                 self._service.refused(Refused(refusal))
             else:
                 self._service.succeeded()
-            await self._recorder.guarded(self._recorder.record())
-        await self._recorder.guarded(self._recorder.record())
+            await self._recorder.guarded(self._recorder.record)
+        await self._recorder.guarded(self._recorder.record)
 
     def _times(self) -> Iterable[float]:
         return (self._service.until, *self._troubles.times())

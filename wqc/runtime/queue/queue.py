@@ -188,10 +188,10 @@ class Queue(JobStation):
     # --- the loop ---
 
     async def _step(self) -> None:
-        await self._recorder.guarded(self._review())
-        await self._recorder.guarded(self._mend())
+        await self._recorder.guarded(self._review)
+        await self._recorder.guarded(self._mend)
         await self._starter.start(lambda: not self._blocked())
-        await self._recorder.guarded(self._record())
+        await self._recorder.guarded(self._record)
 
     async def _record(self) -> None:
         if self._recorder.pause.over:

@@ -7,6 +7,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Collection
+from functools import partial
 
 from wqc.contract.limits import FINISHED_JOBS
 from wqc.runtime.logs import log
@@ -45,10 +46,10 @@ class Recorder:
         self._to_forget = Hashes()
         self.pause = Pause(queue, periods)
 
-    async def guarded(self, work: Awaitable[None]) -> None:
+    async def guarded(self, work: Callable[[], Awaitable[None]]) -> None:
         """A refusal is waited out."""
         try:
-            await work
+            await work()
         except Refused as refused:
             self.pause.refused(refused)
         except DamagedLedger as damaged:
@@ -73,7 +74,7 @@ class Recorder:
                     self._book.move(attempts, "finishing")
         jobs = list(self._book.to_finish()) if self.pause.over else []
         for start in range(0, len(jobs), AT_ONCE):
-            finishes = [self.guarded(self._finish(job)) for job in jobs[start : start + AT_ONCE]]
+            finishes = [self.guarded(partial(self._finish, job)) for job in jobs[start : start + AT_ONCE]]
             await asyncio.gather(*finishes)
         for attempts in self._book.at("finishing"):
             if attempts.latest.done:  # perhaps by a patch whose answer was lost

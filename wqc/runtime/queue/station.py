@@ -134,7 +134,7 @@ class Station(ABC):
         then.
         """
         await asyncio.sleep(max(0.0, self._recorder.pause.until - time.monotonic()))
-        await self._recorder.guarded(self._load())
+        await self._recorder.guarded(self._load)
 
     async def run(self) -> None:
         """Once the record is read; never returns."""
