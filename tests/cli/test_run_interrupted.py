@@ -21,11 +21,11 @@ from wqc.runtime.stores.local import process
 from wqc.runtime.stores.local.jobfolder import JobFolder
 
 
-def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
+def start(folder: Path, *arguments: str, periods: str = PERIODS) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", "wqc", "run", "w.wq", *arguments],
         cwd=folder,
-        env=os.environ | {"WQC_PERIODS": PERIODS},
+        env=os.environ | {"WQC_PERIODS": periods},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
@@ -131,6 +131,27 @@ def test_an_interrupt_ends_the_workers_and_the_next_run_goes_on(tmp_path: Path) 
     written(tmp_path, CHAIN % ('"a", "b"', log, log))
     ran = wqc("run", "w.wq", "--until-empty", folder=tmp_path, WQC_PERIODS=PERIODS)
     assert (ran.status, ran.out.splitlines()[-1]) == (0, "second: 0 waiting, 0 running, 2 done, 0 failed")
+
+
+def test_what_was_cut_off_begins_again_at_once_and_speaks_against_no_lane(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    names = ", ".join(f'"{name}"' for name in "abcdefghij")
+    text = (CHAIN % (names, log, log)).rsplit("queue second", 1)[0]
+    text += 'sharder half { from = names, key = item.name, shards = { x = zone("a"), y = zone("b") } }\n'
+    written(tmp_path, text.replace("from = names, worker", "from = half, worker").replace("0.1", "600"))
+    running = start(tmp_path)
+    until = time.monotonic() + 30
+    while not (log.exists() and len(log.read_text().splitlines()) == 6):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=20)
+    path = tmp_path / "w.wq"
+    path.write_text(path.read_text().replace("sleep 600", "sleep 0.1"))
+    running = start(tmp_path, "--until-empty", periods=f"{PERIODS} backoff=600 backoff_limit=600")
+    running.communicate(timeout=20)
+    assert running.returncode == 0
+    assert len(log.read_text().splitlines()) == 16
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

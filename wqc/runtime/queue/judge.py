@@ -116,15 +116,16 @@ class Judge:
             case ItemFailed(reason):
                 self.retry_later(attempts, reason, job.failures + 1)
             case Lost(reason):
-                self.retry_later(attempts, reason, job.attempt - job.failures)
+                self.retry_later(attempts, reason, 0 if job.cut_off else job.attempt - job.failures)
 
     def _failure(self, job: Job, reason: str, data: str) -> str:
         item = Item(job.name, job.version, decode_known(data) if data else None)
         return failure_text(item, reason, job.exit_code, job.failures + 1, job.message or "").text
 
     def retry_later(self, attempts: Attempts, reason: str, times: int) -> None:
+        """`times`: how often in a row it came to that; 0: it is nobody's fault, and tried again at once."""
         job = attempts.latest
-        backoff = self._periods.backoff_after(times)
+        backoff = self._periods.backoff_after(times) if times else 0.0
         since = time.time() - (job.finished or time.time())
         attempts.reason = reason
         attempts.due = time.monotonic() + min(backoff, max(0.0, backoff - since))

@@ -167,7 +167,7 @@ class Starter:
         at = time.monotonic() - max(0.0, time.time() - (job.finished or time.time()))
         if job.phase == "succeeded":
             self._health.succeeded(lane, at)
-        elif job.phase == "lost" or job.hindrance:
+        elif (job.phase == "lost" and not job.cut_off) or job.hindrance:
             was_well = self._health.is_well(lane)
             self._health.failed(lane, key, self._scalers[lane].parallelism, at)
             if was_well and not self._health.is_well(lane):

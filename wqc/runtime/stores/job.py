@@ -45,6 +45,8 @@ class Job:
     """It may be over: what became of it is being asked for."""
     superseded: bool = False
     """Another attempt may start though this one isn't over."""
+    cut_off: bool = False
+    """It was lost with its manager: that says nothing about the item or its lane."""
     finished: float | None = None
     unscheduled: float = 0.0
     """Seconds that its pod waited for a node."""

@@ -258,7 +258,8 @@ class LocalStore:
             return job
         elif not process.was_started(folder):
             return await self._begin(folder)
-        return self._read(folder, runs=False)
+        job = self._read(folder, runs=False)
+        return replace(job, cut_off=job.phase == "lost")
 
     def _read(self, folder: JobFolder, runs: bool) -> Job:
         job = read_job(folder, runs)
