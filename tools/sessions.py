@@ -128,6 +128,7 @@ def _folder(folder: Path) -> Path:
 
 def environment(*programs: Path) -> dict[str, str]:
     """For what the documentation runs; `programs` are folders that come first in PATH."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("WQC_", "PYTHON", "AWS_"))}
+    ours = ("WQC_", "PYTHON", "AWS_", "MAKE")  # what a `make` tells those below it, too
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
     path = os.pathsep.join(map(str, (*programs, Path(sys.executable).parent, os.environ["PATH"])))
     return kept | {"PATH": path, "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "COLUMNS": "100"}

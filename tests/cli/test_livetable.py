@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from wqc.cli.livetable import duration, table
-from wqc.runtime.manager.status import CarrierStatus, NodeStatus, QueueStatus, SourceStatus, Status
+from wqc.cli.livetable import duration, failures, table
+from wqc.runtime.manager.status import CarrierStatus, Failure, NodeStatus, QueueStatus, SourceStatus, Status
 
 THUMBS = QueueStatus(
     "thumbs",
@@ -63,4 +63,16 @@ def test_what_others_say_stays_in_its_line() -> None:
     assert lines == [
         r"names: evil \x1b[31m reason\nline2\u202e",
         r"node: evil \x1b[31m reason\nline2\u202e",
+    ]
+
+
+def test_of_many_that_failed_it_is_said_how_many_are_not_shown() -> None:
+    held = replace(THUMBS, failed=13, held=12, failures=(Failure("a.mp4", "exit code 1", "job", ""),))
+    node = NodeStatus("large", 2, "", (Failure("b.mp4", "no such key", "", ""),))
+    assert failures(Status((), (held,), (node,), idle=False), {"job": ["no moov\x07"]}) == [
+        "thumbs: a.mp4 failed: exit code 1",
+        "    no moov\\x07",
+        "large: b.mp4 failed: no such key",
+        "thumbs: 11 more failed before these",
+        "large: 1 more failed before these",
     ]

@@ -31,7 +31,7 @@ worker size {
   mounts = { "/data" = pvc("data") }
   run = '''
     n=$(wc -c < "$(cat "$WORK_ITEM_DIR/path")")
-    [ "$n" != 3 ] || exit 5
+    [ "$n" != 3 ] || { echo "three are too many"; exit 5; }
     printf '{"n": %s}' "$n" > "$WORK_RESULT_FILE"
     '''
 }
@@ -82,7 +82,12 @@ def test_failed_items_are_named_and_the_exit_code_says_so(tmp_path: Path) -> Non
     arguments = ("run", "w.wq", "--volume", "data=data", "--command", "told=./told.sh", "--until-empty")
     ran = wqc(*arguments, folder=tmp_path, WQC_PERIODS=PERIODS)
     assert ran.status == 1
-    assert "sizes: bad.txt failed: exit code 5\n" in ran.err
+    assert ran.err.splitlines()[-3:] == [
+        "sizes: bad.txt failed: exit code 5",
+        "    three are too many",
+        "`wqc retry sizes --state .wqc` has the next run try it again, "
+        "`wqc discard sizes --state .wqc` gives it up",
+    ]
     assert "sizes: 0 waiting, 0 running, 1 done, 1 failed\n" in ran.out
 
 

@@ -1,6 +1,6 @@
 """What a running workflow's queues do, as a table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from wqc.runtime.manager.status import CarrierStatus, Failure, QueueStatus, Status
 from wqc.runtime.text import one_line
@@ -25,12 +25,22 @@ def problems(status: Status) -> list[tuple[str, str]]:
     return [(who, one_line(why)) for who, why in found]
 
 
-def failures(status: Status) -> list[str]:
-    """A line for each item that failed and is held, at most ten of a queue or node, and for each source that
-    has items which nobody can take.
+def failures(status: Status, tails: Mapping[str, Sequence[str]]) -> list[str]:
+    """For each item that failed and is held, at most ten of a queue or node, a line and the end of what its
+    worker wrote: `tails`, by Job. Then how many more there are.
     """
-    lines = [f"{who}: {one_line(each.item)} failed: {one_line(each.reason)}" for who, each in failed(status)]
-    return lines + [
+    lines: list[str] = []
+    for who, each in failed(status):
+        lines.append(f"{who}: {one_line(each.item)} failed: {one_line(each.reason)}")
+        lines += (f"    {one_line(line)}" for line in tails.get(each.job, ()))
+    held = [(each.queue, each.held - len(each.failures)) for each in status.queues]
+    held += [(each.node, each.failed - len(each.failures)) for each in status.nodes]
+    return lines + [f"{who}: {more} more failed before these" for who, more in held if more > 0]
+
+
+def left_out(status: Status) -> list[str]:
+    """A line for each source that has items which nobody can take."""
+    return [
         f"{each.source}: items left out: {each.left_out}; {one_line(each.problem)}"
         for each in status.sources
         if each.left_out

@@ -1,13 +1,15 @@
 """A workflow at work on this machine, watched until nothing is left of it or somebody stops it."""
 
 import asyncio
+import shlex
 import signal
 import sys
 from pathlib import Path
 
 from wqc.cli.ending import Status, Trouble
-from wqc.cli.livetable import failures, left
+from wqc.cli.livetable import failed, failures, left, left_out
 from wqc.cli.locally import Local
+from wqc.cli.running import Folder, log_tails
 from wqc.cli.screen import Screen
 from wqc.runtime.manager.manager import Manager
 from wqc.runtime.manager.status import Status as Workflow
@@ -53,7 +55,7 @@ async def run_here(local: Local, state: Path, periods: Periods, until_empty: boo
             return STOPS[stop.asked]
         screen.show(manager.status(), last=True)
         status = manager.status()
-        found = [*failures(status), *left(status)]
+        found = [*await _failed(status, state), *left_out(status), *left(status)]
         for line in found:
             print(line, file=sys.stderr)
         return Status.FINDINGS if found or status.stalled else Status.CLEAN
@@ -67,6 +69,19 @@ async def run_here(local: Local, state: Path, periods: Periods, until_empty: boo
             await carrier.close()
         if stop.asked:
             print("stopped; the next run goes on from here", file=sys.stderr)
+
+
+async def _failed(status: Workflow, state: Path) -> list[str]:
+    """What failed and is held, and what can be done about it."""
+    names = list(dict.fromkeys(who for who, _ in failed(status)))
+    if not names:
+        return []
+    name = names[0] if len(names) == 1 else "QUEUE"
+    asked = f"{name} --state {shlex.quote(str(state.parent))}"
+    return [
+        *failures(status, await log_tails(Folder(state.parent), state.name, status)),
+        f"`wqc retry {asked}` has the next run try it again, `wqc discard {asked}` gives it up",
+    ]
 
 
 def _is_over(status: Workflow) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from wqc.cli.ending import Trouble
 
 if TYPE_CHECKING:
-    from wqc.runtime.manager.status import Report
+    from wqc.runtime.manager.status import Report, Status
     from wqc.runtime.stores.kubernetes.transport import Transport
     from wqc.runtime.stores.state import StateStore
 
@@ -20,6 +20,8 @@ TAIL = 5
 """Lines of a failed worker's log that are shown."""
 TAIL_BYTES = 64 * 1024
 """That are read for them: a line may be as long as its worker likes."""
+LINE_SHOWN = 300
+"""Characters of each."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -198,3 +200,17 @@ async def read_report(found: Place, workflow: str) -> "Report | None":
         return None if text is None else decode_report(text)
     except ValueError as error:
         raise Trouble(f"{workflow}: its state is of another version of wqc: {error}") from None
+
+
+async def log_tails(found: Place, workflow: str, status: "Status") -> dict[str, list[str]]:
+    """By the Job that holds a failed item, the last lines that its worker wrote."""
+    tails: dict[str, list[str]] = {}
+    for queue in status.queues:
+        for failure in queue.failures:
+            text = await found.log_tail(workflow, failure.job) or failure.message
+            tails[failure.job] = [_cut(line) for line in text.rstrip().splitlines()[-TAIL:]]
+    return tails
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= LINE_SHOWN else f"{line[:LINE_SHOWN]}…"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from wqc.cli import running
 from wqc.cli.ending import Status, Trouble
-from wqc.cli.running import Place, place, read_report
+from wqc.cli.running import Place, log_tails, place, read_report
 
 if TYPE_CHECKING:
     from wqc.runtime.manager.status import Report
@@ -24,8 +24,6 @@ EXAMPLE = """wqc status -n media
 
 REFRESH = 2.0
 """Seconds."""
-LINE_SHOWN = 300
-"""Characters of a line of a worker's log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,24 +80,16 @@ async def look(found: Place, wanted: str | None) -> list[Shown]:
 
 async def _look(found: Place, workflow: str) -> Shown:
     report = await read_report(found, workflow)
-    tails: dict[str, list[str]] = {}
-    for queue in report.status.queues if report else ():
-        for failure in queue.failures:
-            text = await found.log_tail(workflow, failure.job) or failure.message
-            tails[failure.job] = [_cut(line) for line in text.rstrip().splitlines()[-running.TAIL :]]
+    tails = await log_tails(found, workflow, report.status) if report else {}
     return Shown(workflow, await found.is_managed(workflow), report, tails)
 
 
-def _cut(line: str) -> str:
-    return line if len(line) <= LINE_SHOWN else f"{line[:LINE_SHOWN]}…"
-
-
 def is_wrong(shown: Shown) -> bool:
-    from wqc.cli.livetable import failures, problems
+    from wqc.cli.livetable import failed, problems
 
     if shown.report is None or shown.managed is False:
         return True
-    return bool(failures(shown.report.status) or problems(shown.report.status))
+    return bool(failed(shown.report.status) or problems(shown.report.status))
 
 
 def as_text(shown: list[Shown], now: float) -> list[str]:
@@ -110,8 +100,7 @@ def as_text(shown: list[Shown], now: float) -> list[str]:
 
 
 def _text(shown: Shown, now: float) -> list[str]:
-    from wqc.cli.livetable import duration, failed, table
-    from wqc.runtime.text import one_line
+    from wqc.cli.livetable import duration, failures, table
 
     if shown.report is None:
         return [f"{shown.workflow}: its manager never ran"]
@@ -121,11 +110,7 @@ def _text(shown: Shown, now: float) -> list[str]:
         if shown.managed is False
         else shown.workflow
     )
-    lines = [head, *table(shown.report.status)]
-    for who, failure in failed(shown.report.status):
-        lines.append(f"{who}: {one_line(failure.item)} failed: {one_line(failure.reason)}")
-        lines += (f"    {one_line(line)}" for line in shown.tails.get(failure.job, ()))
-    return lines
+    return [head, *table(shown.report.status), *failures(shown.report.status, shown.tails)]
 
 
 def as_json(shown: list[Shown]) -> list[str]:
