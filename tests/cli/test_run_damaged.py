@@ -1,4 +1,4 @@
-"""`wqc run` over a folder with files that can't be read says which and what to do, and ends."""
+"""`wqc run` over a folder with files that can't be read, or that nobody reads, says which and what to do."""
 
 import shutil
 from collections.abc import Callable
@@ -75,3 +75,25 @@ def test_several_are_counted(tmp_path: Path) -> None:
     for path in (tmp_path / ".wqc/damaged/jobs").glob("*/job.json"):
         path.write_text("{")
     assert run(tmp_path).err.endswith("; 2 more are damaged\n")
+
+
+@pytest.mark.parametrize("program", ["echo $WORK_ITEM_FILE >> LOG", "false"])
+def test_the_record_of_a_queue_that_is_gone_is_named(tmp_path: Path, program: str) -> None:
+    """Also where it is nothing but failed items."""
+    log = tmp_path / "log"
+    text = TEXT.replace("echo $WORK_ITEM_FILE >> LOG", program).replace("LOG", str(log))
+    text = text.replace("worker = echo", "worker = echo, retries = 0")
+    file = tmp_path / "damaged.wq"
+    file.write_text(text)
+    assert "no queue has this name" not in run(tmp_path).err
+    told = (
+        "work: no queue has this name any more, and nobody reads what is on record of it in .wqc/damaged: "
+        'formerly = "work" leaves it to the queue that it became, and retired = ["work"] of the workflow '
+        "gives it up"
+    )
+    file.write_text(text.replace("queue work", "queue toil"))
+    assert told in run(tmp_path).err.splitlines()
+    file.write_text(file.read_text().replace("workflow damaged", 'workflow damaged { retired = ["work"] }'))
+    assert told not in run(tmp_path).err.splitlines()
+    file.write_text(text.replace("queue work {", 'queue toil { formerly = "work",'))
+    assert told not in run(tmp_path).err.splitlines()

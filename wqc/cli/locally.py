@@ -1,6 +1,6 @@
 """From a built workflow to one that runs with processes on this machine."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from wqc.cli.settings_here import options_here, source_settings_here
 from wqc.cli.standins import Given, check
 from wqc.contract.names import object_name
 from wqc.contract.pod import PROGRAM
+from wqc.emit.objects.folder import remembered
 from wqc.model.nodes import Carrier, Queue, Source
 from wqc.model.workflow import Workflow as Model
 from wqc.runtime.carriers import carrier as running_carrier
@@ -36,6 +37,8 @@ class Local:
     stand_ins: StandIns
     sources: Mapping[Port, running.Source]
     carriers: Mapping[str, running_carrier.Carrier]
+    remembered: Container[str]
+    """The queues whose records are read, or given up by `retired`."""
 
 
 def locally(model: Model, built: Mapping[str, str], given: Given, periods: Periods) -> Local:
@@ -59,7 +62,7 @@ def locally(model: Model, built: Mapping[str, str], given: Given, periods: Perio
         for port in node.ports()
     }
     carriers = {name: _carrier(model, maps, name, given, periods) for name in workflow.carriers}
-    return Local(workflow, files, stand_ins, sources, carriers)
+    return Local(workflow, files, stand_ins, sources, carriers, remembered(model))
 
 
 def _config_maps(built: Mapping[str, str]) -> dict[str, dict[str, str]]:

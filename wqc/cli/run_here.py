@@ -14,7 +14,7 @@ from wqc.cli.screen import Screen
 from wqc.runtime.manager.manager import Manager
 from wqc.runtime.manager.status import Status as Workflow
 from wqc.runtime.periods import Periods
-from wqc.runtime.stores.local.soundness import damages
+from wqc.runtime.stores.local.soundness import damages, unread
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import InUse, LocalStore
 
@@ -33,6 +33,7 @@ async def run_here(local: Local, state: Path, periods: Periods, until_empty: boo
         state.mkdir(parents=True, exist_ok=True)
         store = LocalStore(state, local.files, local.stand_ins)
         found = await damages(state)
+        gone = [] if found else unread(state, local.remembered)
     except InUse as error:
         raise Trouble(str(error)) from None
     except OSError as error:
@@ -41,6 +42,13 @@ async def run_here(local: Local, state: Path, periods: Periods, until_empty: boo
         others = len(found) - 1
         more = f"; {others} more {'is' if others == 1 else 'are'} damaged" if others else ""
         raise Trouble(f"{found[0]}{more}")
+    for queue in gone:
+        print(
+            f"{queue}: no queue has this name any more, and nobody reads what is on record of it in {state}: "
+            f'formerly = "{queue}" leaves it to the queue that it became, and '
+            f'retired = ["{queue}"] of the workflow gives it up',
+            file=sys.stderr,
+        )
     screen = Screen(sys.stdout)
     manager = Manager(local.workflow, store, LocalStateStore(state), local.sources, periods, local.carriers)
     running = asyncio.create_task(manager.run())

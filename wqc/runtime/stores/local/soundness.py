@@ -1,6 +1,8 @@
-"""Whether what a local store keeps can be read: machines that crash damage files, and so do people."""
+"""Whether what a local store keeps can be read, and is: machines that crash damage files, and so do people;
+and queues are renamed.
+"""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 
 from wqc.runtime.queue.ledger import DamagedLedger, read_segment
@@ -20,6 +22,19 @@ async def damages(state: Path) -> list[str]:
     except Refused as refused:
         found.insert(0, str(refused))
     return found
+
+
+def unread(state: Path, known: Container[str]) -> list[str]:
+    """The queues that something is kept of though they aren't among the known ones. Raises OSError."""
+    gone = [path.name for path in sorted(state.glob("templates/*")) if path.name not in known]
+    return [queue for queue in gone if _has_record(state, queue)]
+
+
+def _has_record(state: Path, queue: str) -> bool:
+    if any(whole_files(state / kind / queue) for kind in ("ledger", "failed")):
+        return True
+    jobs = (JobFolder(path.parent) for path in state.glob("jobs/*/job.json"))
+    return any(read_job(job, runs=False).queue == queue for job in jobs)
 
 
 def _damaged_jobs(state: Path) -> Iterator[str]:
