@@ -1,5 +1,11 @@
 """How many items end per second, over the last minute: what `wqc run` and `wqc status` show."""
 
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+from support.localrun import QUICK, managed, queue_files, recorded
+from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.lanes.rate import WINDOW, Rate
 
 
@@ -42,3 +48,33 @@ def test_items_that_are_forgotten_are_no_work_undone() -> None:
     rate.observe(0.0, 1000)
     rate.observe(10.0, 400)
     assert rate.per_second() == 0.0
+
+
+def test_what_is_tried_again_ends_again() -> None:
+    rate = Rate()
+    for now, count in ((0.0, 5), (1.0, 2), (10.0, 5)):
+        rate.observe(now, count)
+    assert rate.per_second() == 0.3
+
+
+def test_what_ended_before_anybody_looked_is_work_of_this_run(tmp_path: Path) -> None:
+    workflow = Workflow("quick")
+    workflow.queue("work", workflow.source("names"))
+    files = {"work": queue_files("work", "true")}
+
+    async def scenario() -> None:
+        periods = replace(QUICK, report=600.0)
+        async with managed(workflow, tmp_path, files, {"names": ["a", "b"]}, periods) as manager:
+            await asyncio.wait_for(until_recorded(), 30)
+            (queue,) = manager.status().queues
+            assert queue.done == 2
+            assert queue.rate > 0
+        async with managed(workflow, tmp_path, files, {"names": ["a", "b"]}, periods) as manager:
+            (queue,) = (await manager.until_done(2)).queues
+            assert queue.rate == 0, "what an earlier run did is none"
+
+    async def until_recorded() -> None:
+        while not ((tmp_path / "ledger" / "work").exists() and recorded(tmp_path, "work").total() == 2):
+            await asyncio.sleep(0.05)
+
+    asyncio.run(scenario())

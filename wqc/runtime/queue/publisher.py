@@ -75,7 +75,7 @@ class Publisher(Station):
         return len(self._waiting) - len(self._troubles)
 
     def status(self) -> CarrierStatus:
-        if self.knows:
+        if self._rate.has_begun:
             self._rate.observe(time.monotonic(), len(self._ledger))
         found = self._troubles.all()
         refusal = self._ignorance or self._service.reason or self._recorder.pause.reason
@@ -95,6 +95,7 @@ class Publisher(Station):
         self._waiting.take_recorded(self._ledger)
 
     async def _step(self) -> None:
+        self._rate.begin(time.monotonic(), len(self._ledger))
         while self._service.over and (batch := self._next_batch()):
             refusals = await asyncio.gather(*(self._publish(*each) for each in batch))
             if refusal := next(filter(None, refusals), ""):

@@ -159,12 +159,16 @@ class Queue(JobStation):
         to_start = self._book.count("retry") or self.waiting
         return self.has_judged and not unfinished and (not to_start or bool(self._blocked()))
 
+    @property
+    def _ended(self) -> int:
+        return len(self._ledger) + self._book.count("dead")
+
     def status(self) -> QueueStatus:
         dead = self._book.at("dead")
         troubles = self._starter.troubles()
         problem = self._problem(troubles)
-        if self.knows:
-            self._rate.observe(time.monotonic(), len(self._ledger) + len(dead))
+        if self._rate.has_begun:
+            self._rate.observe(time.monotonic(), self._ended)
         return QueueStatus(
             self.name,
             waiting=self.waiting + self._starter.expected + self._book.count("retry"),
@@ -189,6 +193,8 @@ class Queue(JobStation):
 
     async def _step(self) -> None:
         await self._recorder.guarded(self._review)
+        if self.has_judged:
+            self._rate.begin(time.monotonic(), self._ended)
         await self._recorder.guarded(self._mend)
         await self._starter.start(lambda: not self._blocked())
         await self._recorder.guarded(self._record)
