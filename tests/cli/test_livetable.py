@@ -5,7 +5,16 @@ from dataclasses import replace
 import pytest
 
 from wqc.cli.livetable import duration, failures, table
-from wqc.runtime.manager.status import CarrierStatus, Failure, NodeStatus, QueueStatus, SourceStatus, Status
+from wqc.runtime.manager.status import (
+    CarrierStatus,
+    Failure,
+    NodeStatus,
+    QueueStatus,
+    SourceStatus,
+    Status,
+    Trouble,
+    troubled,
+)
 
 THUMBS = QueueStatus(
     "thumbs",
@@ -76,3 +85,10 @@ def test_of_many_that_failed_it_is_said_how_many_are_not_shown() -> None:
         "thumbs: 11 more failed before these",
         "large: 1 more failed before these",
     ]
+
+
+@pytest.mark.parametrize(("count", "more"), [(1, ""), (2, "; 1 more does"), (12, "; 11 more do")])
+def test_what_waits_for_another_attempt_is_told_from_what_had_none(count: int, more: str) -> None:
+    found = troubled([Trouble(f"{number}\n.mp4", "exit code 1") for number in range(count)])
+    shown = table(Status((), (replace(THUMBS, retrying=found),), (), idle=False))
+    assert shown[2:] == [f"thumbs: 0\\n.mp4 waits for another attempt: exit code 1{more}"]

@@ -18,8 +18,10 @@ from wqc.runtime.manager.status import (
     Failure,
     QueueStatus,
     Status,
+    Trouble,
     decode_report,
     encode_report,
+    troubled,
 )
 from wqc.runtime.periods import Periods
 from wqc.runtime.stores.local.state import LocalStateStore
@@ -93,7 +95,9 @@ def test_numbers_are_written_less_often_than_news(tmp_path: Path) -> None:
         nonlocal asked
         asked += 1
         blocked = "no quota" if asked > 20 else ""
-        return Status((), (replace(WAITING, waiting=asked, done=asked, blocked=blocked),), (), idle=False)
+        retrying = troubled([Trouble(str(asked), "exit code 1")])
+        queue = replace(WAITING, waiting=asked, done=asked, blocked=blocked, retrying=retrying)
+        return Status((), (queue,), (), idle=False)
 
     async def scenario() -> float:
         began = time.monotonic()

@@ -5,6 +5,7 @@ import json
 import socket
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -227,3 +228,19 @@ def test_a_source_that_is_down_and_who_waits_for_it(tmp_path: Path) -> None:
     assert status.sources[0].problem.endswith(
         "it closed the connection without a word; nothing new of it comes to near, far"
     )
+
+
+def test_what_waits_for_another_attempt_says_why(tmp_path: Path) -> None:
+    workflow = Workflow("again")
+    workflow.queue("work", workflow.source("names"))
+    files = {"work": queue_files("work", "exit 3", retries=1)}
+
+    async def scenario() -> None:
+        periods = replace(QUICK, backoff=600.0, backoff_limit=600.0)
+        async with managed(workflow, tmp_path, files, {"names": ["a"]}, periods) as manager:
+            status = await manager.until(lambda now: any(each.retrying.count for each in now.queues))
+            (queue,) = status.queues
+            assert (queue.waiting, queue.blocked) == (1, "")
+            assert queue.retrying == Troubled(1, (Trouble("a", "exit code 3"),))
+
+    asyncio.run(scenario())

@@ -9,11 +9,12 @@ _COLUMNS = ("queue", "waiting", "running", "done", "failed", "rate", "time left"
 
 
 def table(status: Status) -> list[str]:
-    """Its lines: a row for each queue and carrier, then what is in the way."""
+    """Its lines: a row for each queue and carrier, then what is in the way, and what is tried again."""
     rows = [_COLUMNS, *map(_row, status.queues), *map(_carrier_row, status.carriers)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     lines = [_line(row, widths) for row in rows]
-    return [*lines, *(f"{who}: {why}" for who, why in problems(status))]
+    retried = ((queue.queue, retrying(queue)) for queue in status.queues)
+    return [*lines, *(f"{who}: {why}" for who, why in (*problems(status), *retried) if why)]
 
 
 def problems(status: Status) -> list[tuple[str, str]]:
@@ -23,6 +24,15 @@ def problems(status: Status) -> list[tuple[str, str]]:
     found += [(each.node, each.blocked) for each in status.nodes if each.blocked]
     found += [(each.carrier, each.blocked) for each in status.carriers if each.blocked]
     return [(who, one_line(why)) for who, why in found]
+
+
+def retrying(queue: QueueStatus) -> str:
+    """The first item that waits for another attempt, and how many more do; "" if none does."""
+    if not queue.retrying.count:
+        return ""
+    first, more = queue.retrying.first[0], queue.retrying.count - 1
+    said = f"{one_line(first.item)} waits for another attempt: {one_line(first.reason)}"
+    return f"{said}; {more} more {'does' if more == 1 else 'do'}" if more else said
 
 
 def failures(status: Status, tails: Mapping[str, Sequence[str]]) -> list[str]:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import TextIO
 
-from wqc.cli.livetable import table
+from wqc.cli.livetable import retrying, table
 from wqc.runtime.logs import LOGGER
 from wqc.runtime.manager.status import Status
 from wqc.runtime.text import one_line
@@ -78,10 +78,10 @@ class Screen:
 def _lines(status: Status) -> Iterator[tuple[str, str]]:
     for queue in status.queues:
         counts = f"{queue.waiting} waiting, {queue.running} running, {queue.done} done, {queue.failed} failed"
-        yield queue.queue, _with(counts, queue.blocked)
+        yield queue.queue, _with(counts, queue.blocked, retrying(queue))
     for carrier in status.carriers:
         yield carrier.carrier, _with(f"{carrier.waiting} waiting, {carrier.done} published", carrier.blocked)
 
 
-def _with(counts: str, blocked: str) -> str:
-    return f"{counts}; {one_line(blocked)}" if blocked else counts
+def _with(counts: str, *said: str) -> str:
+    return "; ".join([counts, *(one_line(each) for each in said if each)])

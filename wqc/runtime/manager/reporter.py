@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from wqc.runtime.manager.status import STATUS, Status, encode_report
+from wqc.runtime.manager.status import STATUS, Status, Troubled, encode_report
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.pause import Pause
 from wqc.runtime.stores.state import Conflict, StateStore
@@ -83,6 +83,7 @@ def _words(status: Status | None) -> Status | None:
             arrival_interval=None,
             slot_time=None,
             rate=0.0,
+            retrying=Troubled(),
         )
         for queue in status.queues
     )

@@ -99,6 +99,8 @@ class QueueStatus:
     """Items that can't be started."""
     blocked_by: Kind = ""
     """What kind of thing `blocked` speaks of."""
+    retrying: Troubled = Troubled()
+    """Of those that wait, the ones that had an attempt; the reason is what became of it."""
 
     @property
     def seconds_left(self) -> float | None:

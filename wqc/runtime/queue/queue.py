@@ -187,6 +187,7 @@ class Queue(JobStation):
             failures=tuple(map(failure, dead[-10:])),
             troubled=troubled(troubles),
             blocked_by=problem.kind if problem else "",
+            retrying=troubled(self._starter.retrying()),
         )
 
     # --- the loop ---

@@ -150,6 +150,16 @@ class Starter:
                 found.setdefault(attempts.key, Trouble(attempts.latest.name[:NAME_SHOWN], lost, kind="lost"))
         return list(found.values())
 
+    def retrying(self) -> list[Trouble]:
+        """What became of the last attempt of each item whose next one is due, now or later, if nothing is in
+        the way of that.
+        """
+        return [
+            Trouble(attempts.latest.name[:NAME_SHOWN], attempts.reason)
+            for attempts in self._book.at("retry")
+            if not (attempts.key in self._troubles or attempts.latest.hindrance or self._lost(attempts))
+        ]
+
     def _lost(self, attempts: Attempts) -> str:
         """What has become of an item's attempts, if many ended without a word of it; "" otherwise."""
         job = attempts.latest
