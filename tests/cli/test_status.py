@@ -161,6 +161,29 @@ def test_what_is_asked_while_no_manager_runs_is_done_by_the_next(shop: Path) -> 
         until(shop, "\nsending        0        0     2 ")
 
 
+def test_what_is_asked_and_not_done_yet_is_shown(shop: Path) -> None:
+    assert run(shop, "--until-empty").status == 1
+    assert ask(shop, "retry", "packing").status == 0
+    assert ask(shop, "discard", "packing", "a", "b\n☃", "c", "d", "e").status == 0
+    assert ask(shop, "pause", "sending").status == 0
+    shown = plain(ask(shop, "status").out)
+    assert shown.splitlines()[-3:] == [
+        "sending: asked for, and not done yet: pause",
+        "packing: asked for, and not done yet: retry of all that failed",
+        r"packing: asked for, and not done yet: discard of a, b\n☃, c and 2 more",
+    ]
+    (workflow,) = json.loads(ask(shop, "status", "--format", "json").out)["workflows"]
+    assert workflow["asked"][:2] == [
+        {"queue": "sending", "action": "pause", "items": None},
+        {"queue": "packing", "action": "retry", "items": None},
+    ]
+    (shop / "boxes").touch()
+    assert run(shop, "--until-empty").status == 1
+    assert "not done yet" not in ask(shop, "status").out
+    assert ask(shop, "resume", "sending").status == 0
+    assert ask(shop, "status").out.endswith("\nsending: asked for, and not done yet: resume\n")
+
+
 def test_what_is_asked_is_done_though_nothing_else_is_left(shop: Path) -> None:
     assert run(shop, "--until-empty").status == 1
     assert ask(shop, "discard", "packing", "a").status == 0

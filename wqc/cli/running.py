@@ -3,7 +3,7 @@
 import fcntl
 import os
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -192,10 +192,20 @@ def asking(where: str) -> Iterator[None]:
 
 async def read_report(found: Place, workflow: str) -> "Report | None":
     """What its manager said last; None if it never said anything. Raises Trouble."""
+    return report_in(await read_entries(found, workflow), workflow)
+
+
+async def read_entries(found: Place, workflow: str) -> Mapping[str, str]:
+    """Its state. Raises Trouble."""
+    with asking(found.where):
+        return (await found.state(workflow).read()).entries
+
+
+def report_in(entries: Mapping[str, str], workflow: str) -> "Report | None":
+    """As `read_report`."""
     from wqc.runtime.manager.status import STATUS, decode_report
 
-    with asking(found.where):
-        text = (await found.state(workflow).read()).entries.get(STATUS)
+    text = entries.get(STATUS)
     try:
         return None if text is None else decode_report(text)
     except ValueError as error:

@@ -5,12 +5,13 @@ import json
 import sys
 import time
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from wqc.cli import running
 from wqc.cli.ending import Status, Trouble
-from wqc.cli.running import Place, log_tails, place, read_report
+from wqc.cli.running import Place, log_tails, place, read_entries, report_in
 
 if TYPE_CHECKING:
     from wqc.runtime.manager.status import Report
@@ -24,6 +25,19 @@ EXAMPLE = """wqc status -n media
 
 REFRESH = 2.0
 """Seconds."""
+NAMES_SHOWN = 3
+"""Items of one request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What somebody asked of a queue or node and no manager has done yet. `items`: None for all that failed,
+    or where it isn't about items.
+    """
+
+    queue: str
+    action: str
+    items: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +48,7 @@ class Shown:
     managed: bool | None
     report: "Report | None"
     tails: dict[str, list[str]]
+    asked: tuple[Asked, ...]
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -79,9 +94,25 @@ async def look(found: Place, wanted: str | None) -> list[Shown]:
 
 
 async def _look(found: Place, workflow: str) -> Shown:
-    report = await read_report(found, workflow)
+    entries = await read_entries(found, workflow)
+    report = report_in(entries, workflow)
     tails = await log_tails(found, workflow, report.status) if report else {}
-    return Shown(workflow, await found.is_managed(workflow), report, tails)
+    asked = tuple(_asked(entries, report)) if report else ()
+    return Shown(workflow, await found.is_managed(workflow), report, tails, asked)
+
+
+def _asked(entries: Mapping[str, str], report: "Report") -> Iterator[Asked]:
+    from wqc.runtime.manager.requests import is_paused, requests
+    from wqc.runtime.queue.queue import PAUSED_BY_PERSON
+
+    for queue in report.status.queues:
+        if is_paused(entries, queue.queue) and queue.blocked_by != "paused":
+            yield Asked(queue.queue, "pause")
+        if queue.blocked == PAUSED_BY_PERSON and not is_paused(entries, queue.queue):
+            yield Asked(queue.queue, "resume")
+    for request in requests(entries).values():
+        if request and not request.done:
+            yield Asked(request.queue, request.action, request.items)
 
 
 def is_wrong(shown: Shown) -> bool:
@@ -110,7 +141,20 @@ def _text(shown: Shown, now: float) -> list[str]:
         if shown.managed is False
         else shown.workflow
     )
-    return [head, *table(shown.report.status), *failures(shown.report.status, shown.tails)]
+    asked = (f"{each.queue}: asked for, and not done yet: {_in_words(each)}" for each in shown.asked)
+    return [head, *table(shown.report.status), *failures(shown.report.status, shown.tails), *asked]
+
+
+def _in_words(asked: Asked) -> str:
+    from wqc.runtime.text import one_line
+
+    if asked.action in ("pause", "resume"):
+        return asked.action
+    if asked.items is None:
+        return f"{asked.action} of all that failed"
+    more = len(asked.items) - NAMES_SHOWN
+    names = ", ".join(one_line(item) for item in asked.items[:NAMES_SHOWN])
+    return f"{asked.action} of {names}{f' and {more} more' if more > 0 else ''}"
 
 
 def as_json(shown: list[Shown]) -> list[str]:
@@ -120,6 +164,7 @@ def as_json(shown: list[Shown]) -> list[str]:
 
 def _json(shown: Shown) -> dict[str, Any]:
     said: dict[str, Any] = {"workflow": shown.workflow, "managed": shown.managed, "time": None}
+    said["asked"] = [asdict(each) for each in shown.asked]
     if shown.report:
         said |= {"time": shown.report.time, **asdict(shown.report.status)}
         for queue, status in zip(said["queues"], shown.report.status.queues, strict=True):

@@ -37,6 +37,7 @@ from wqc.runtime.stores.store import JobStore, Refused
 from wqc.runtime.text import encode
 
 PAUSED_IN_FILE = "paused in the workflow's file"
+PAUSED_BY_PERSON = "paused by wqc pause"
 
 
 class Queue(JobStation):
@@ -293,7 +294,7 @@ class Queue(JobStation):
         if self._settings.paused:
             return Obstacle("paused", PAUSED_IN_FILE)
         if self._paused:
-            return Obstacle("paused", "paused by wqc pause")
+            return Obstacle("paused", PAUSED_BY_PERSON)
         if (failed := self._book.count("dead")) >= self._settings.failed_limit:
             why = f"{failed} items failed, and failed_limit is {self._settings.failed_limit}"
             return Obstacle("failed", why)
