@@ -16,6 +16,7 @@ import pytest
 
 from support.command import Ran, wqc
 
+IN_ITS_FILE = "a queue that never ran is paused by paused = true in its file"
 CLEAR = b"\x1b[H\x1b[J"
 PERIODS = "backoff=0.1 backoff_limit=0.2 flush=0.1 listing=0.2 report=0.1"
 SHOP = """\
@@ -305,7 +306,8 @@ def test_at_a_terminal_each_look_takes_the_place_of_the_one_before(shop: Path) -
     ("words", "told"),
     [
         (("status",), "wqc: there is no folder .wqc; wqc run makes one\n"),
-        (("pause", "x"), "wqc: there is no folder .wqc; wqc run makes one\n"),
+        (("pause", "x"), f"wqc: there is no folder .wqc; wqc run makes one; {IN_ITS_FILE}\n"),
+        (("resume", "x"), "wqc: there is no folder .wqc; wqc run makes one\n"),
         (
             ("pause", "x", "-n", "y"),
             "wqc: --namespace is for a cluster, --state for this machine: give one of them\n",
@@ -328,14 +330,16 @@ def test_nodes_can_be_asked_for_what_they_hold_and_not_paused(shop: Path) -> Non
         "wqc: .wqc has no queue smal, and no node or source of that name that holds failed items, "
         "but packing, sending, small\n",
     )
-    for verb in ("pause", "resume"):
-        assert ask(shop, verb, "smal") == Ran(2, "", "wqc: .wqc has no queue smal, but packing, sending\n")
+    for verb, hint in (("pause", f"; {IN_ITS_FILE}"), ("resume", "")):
+        told = f"wqc: .wqc has no queue smal, but packing, sending{hint}\n"
+        assert ask(shop, verb, "smal") == Ran(2, "", told)
         assert ask(shop, verb, "small") == Ran(
             2, "", "wqc: small is no queue, and only queues can be paused; there are packing, sending\n"
         )
     shutil.copytree(shop / ".wqc" / "shop", shop / ".wqc" / "stall")
     assert ask(shop, "pause", "smal").err == (
-        "wqc: .wqc has no queue smal, but shop/packing, shop/sending, stall/packing, stall/sending\n"
+        "wqc: .wqc has no queue smal, but shop/packing, shop/sending, stall/packing, stall/sending; "
+        f"{IN_ITS_FILE}\n"
     )
     assert ask(shop, "pause", "packing").err == "wqc: which one? shop/packing, stall/packing\n"
 
@@ -351,7 +355,7 @@ def test_names_that_are_not_there(shop: Path) -> None:
         "but packing, sending\n",
     )
     assert ask(shop, "pause", "sailing") == Ran(
-        2, "", "wqc: .wqc has no queue sailing, but packing, sending\n"
+        2, "", f"wqc: .wqc has no queue sailing, but packing, sending; {IN_ITS_FILE}\n"
     )
     (shop / ".wqc" / "shop" / "state.json").write_text("{}")
     broken = ask(shop, "status")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from wqc.cli import running
 from wqc.cli.ending import Status, Trouble
-from wqc.cli.running import Place, asking, place, read_report
+from wqc.cli.running import NeverRan, Place, asking, place, read_report
 
 if TYPE_CHECKING:
     from wqc.runtime.manager.requests import Action, Request
@@ -50,7 +50,7 @@ async def find(found: Place, name: str, nodes: bool) -> Named:
     if wanted and wanted not in names:
         raise Trouble(f"{found.where} has no workflow {wanted}, but {', '.join(names) or 'none at all'}")
     if not names:
-        raise Trouble(f"{found.where} has no workflow whose manager ever ran")
+        raise NeverRan(f"{found.where} has no workflow whose manager ever ran")
     queues: list[Named] = []
     others: list[Named] = []
     holding: list[Named] = []
@@ -67,7 +67,7 @@ async def find(found: Place, name: str, nodes: bool) -> Named:
     if not having and any(each.name == part for each in others):
         raise Trouble(f"{part} is no queue, and only queues can be paused; there are {_listed(queues)}")
     if not having:
-        raise Trouble(f"{found.where} has no queue {part}, but {_listed(queues)}")
+        raise NeverRan(f"{found.where} has no queue {part}, but {_listed(queues)}")
     if len(having) > 1:
         raise Trouble(f"which one? {', '.join(f'{each.workflow}/{part}' for each in having)}")
     return having[0]
@@ -133,7 +133,11 @@ async def _switch(found: Place, name: str, paused: bool) -> Status:
     from wqc.runtime.manager.requests import PAUSED, is_paused
     from wqc.runtime.queue.queue import PAUSED_IN_FILE
 
-    named = await find(found, name, nodes=False)
+    try:
+        named = await find(found, name, nodes=False)
+    except NeverRan as why:
+        hint = "; a queue that never ran is paused by paused = true in its file" if paused else ""
+        raise Trouble(f"{why}{hint}") from None
     queue = named.queue
     if queue is None:
         raise TypeError(f"{named.name} is no queue")

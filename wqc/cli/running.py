@@ -31,6 +31,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
 
 
+class NeverRan(Trouble):
+    """Nothing of that name has run there yet."""
+
+
 class Place(Protocol):
     """Where workflows run. All methods raise Trouble."""
 
@@ -65,7 +69,7 @@ class Folder:
 
     async def workflows(self) -> list[str]:
         if not self._folder.is_dir():
-            raise Trouble(f"there is no folder {self._folder}; wqc run makes one")
+            raise NeverRan(f"there is no folder {self._folder}; wqc run makes one")
         return sorted(path.parent.name for path in self._folder.glob("*/state.json"))
 
     def state(self, workflow: str) -> "StateStore":
