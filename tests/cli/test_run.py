@@ -89,6 +89,10 @@ def test_failed_items_are_named_and_the_exit_code_says_so(tmp_path: Path) -> Non
         "`wqc discard sizes --state .wqc` gives it up",
     ]
     assert "sizes: 0 waiting, 0 running, 1 done, 1 failed\n" in ran.out
+    assert ran.out.count("item failed bad.txt") == 1
+    again = wqc(*arguments, folder=tmp_path, WQC_PERIODS=PERIODS)
+    assert again.status == 1
+    assert "item failed" not in again.out, "that was an earlier run"
 
 
 @pytest.mark.parametrize(

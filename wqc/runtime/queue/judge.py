@@ -60,6 +60,7 @@ class Judge:
         self._failed_is_read = failed_is_read
         self._load = load
         self._changed = changed
+        self._began = time.time()
 
     def judge(self, attempts: Attempts, data: str | None = None) -> None:
         """`data` is the item's, where its Job doesn't have it."""
@@ -101,14 +102,15 @@ class Judge:
                 attempts.reason = reason
                 if job.exit_code not in self._settings.poison and not job.held:
                     self._rollout.failed(self._starter.lane(job).name, job)
-                log(
-                    logging.WARNING,
-                    "item failed",
-                    queue=self._queue,
-                    item=job.name,
-                    job=job.job,
-                    reason=reason,
-                )
+                if not job.finished or job.finished >= self._began:  # else it is no news
+                    log(
+                        logging.WARNING,
+                        "item failed",
+                        queue=self._queue,
+                        item=job.name,
+                        job=job.job,
+                        reason=reason,
+                    )
                 if self._failed_is_read:
                     self._hand_item(attempts, job, FAILED, data, partial(self._failure, job, reason))
                 else:
