@@ -101,7 +101,8 @@ def test_failed_items_are_named_and_the_exit_code_says_so(tmp_path: Path) -> Non
         ("paused = true", "second: items left: 3; paused in the workflow's file"),
         (
             "retries = 0, failed_limit = 1, parallelism = 1",
-            "second: items left: 2; 1 items failed, and failed_limit is 1",
+            "second: items left: 2; 1 failed item is held, and failed_limit is 1: "
+            "retry or discard what failed",
         ),
     ],
 )

@@ -220,7 +220,7 @@ def test_a_full_holder_pauses_the_source(tmp_path: Path, monkeypatch: pytest.Mon
             source.data["good"] = {"size": 2}
             await asyncio.sleep(1.0)
             status = manager.status()
-            assert status.sources[0].problem == "large holds 2 failed items"
+            assert status.sources[0].problem == "large holds 2 failed items: retry or discard them"
             assert status.queues[0].waiting == 1
             assert sorted(source.data) == ["c", "good"]
             await ask(tmp_path, "large", "discard", tuple(source.told))

@@ -86,7 +86,7 @@ class Holder(JobStation):
     def full(self) -> str:
         """Why nothing more may come, for people."""
         is_full = self._book.count("dead") >= FAILED_LIMIT
-        return f"{self.name} holds {FAILED_LIMIT} failed items" if is_full else ""
+        return f"{self.name} holds {FAILED_LIMIT} failed items: retry or discard them" if is_full else ""
 
     def status(self) -> NodeStatus:
         dead = self._book.at("dead")

@@ -296,8 +296,11 @@ class Queue(JobStation):
         if self._paused:
             return Obstacle("paused", PAUSED_BY_PERSON)
         if (failed := self._book.count("dead")) >= self._settings.failed_limit:
-            why = f"{failed} items failed, and failed_limit is {self._settings.failed_limit}"
-            return Obstacle("failed", why)
+            held = "1 failed item is" if failed == 1 else f"{failed} failed items are"
+            limit = self._settings.failed_limit
+            return Obstacle(
+                "failed", f"{held} held, and failed_limit is {limit}: retry or discard what failed"
+            )
         if self._book.count("handing") >= self._settings.handover:
             return Obstacle("reader", f"{self._settings.handover} finished items wait for their reader")
         held_up = self._held_up()
