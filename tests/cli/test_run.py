@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -296,6 +297,26 @@ def test_on_a_terminal_the_table_keeps_up(tmp_path: Path) -> None:
         "first         0    ",
         "",
     ]
+
+
+def test_that_a_second_interrupt_ends_at_once_stays_on_the_terminal(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    written(tmp_path, (CHAIN % ('"a"', log, log)).replace("sleep 0.1", "sleep 600"))
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "wqc", "run", "w.wq"]
+    running = subprocess.Popen(command, cwd=tmp_path, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # the other end is closed
+        while piece := os.read(ours, 4096):
+            shown += piece
+            if log.exists():
+                running.send_signal(signal.SIGINT)
+                log.unlink()
+    os.close(ours)
+    assert running.wait(30) == 130
+    _, told = shown.split(b"stopping as soon as the workers have ended; once more ends them at once\r\n")
+    assert told == b"stopped; the next run goes on from here\r\n"
 
 
 def test_films_become_thumbnails(tmp_path: Path) -> None:

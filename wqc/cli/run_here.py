@@ -60,6 +60,8 @@ async def run_here(local: Local, state: Path, periods: Periods, until_empty: boo
                 running.result()
             screen.show(manager.status())
         if stop.asked:
+            # not before the table is drawn for the last time: that would wipe it out
+            print("stopping as soon as the workers have ended; once more ends them at once", file=sys.stderr)
             return STOPS[stop.asked]
         screen.show(manager.status(), last=True)
         status = manager.status()
@@ -112,4 +114,3 @@ class _Stop:
             return
         self.asked = number
         self._running.cancel()
-        print("stopping as soon as the workers have ended; once more ends them at once", file=sys.stderr)
