@@ -153,6 +153,16 @@ def test_a_running_workflow_does_what_it_is_asked(shop: Path) -> None:
         assert ask(shop, "status").status == 0
 
 
+def test_who_asks_for_failed_items_that_a_reader_has_is_told_so(shop: Path) -> None:
+    text = (shop / "shop.wq").read_text()
+    text += 'queue mending { from = packing.failed, worker = pack, retries = 0 }\n'
+    (shop / "shop.wq").write_text(text)
+    with running(shop):
+        until(shop, "\npacking        0        0     0       2 ")
+        told = "packing: no failed item is held: what reads packing.failed has them\n"
+        assert ask(shop, "retry", "packing") == Ran(0, told, "")
+
+
 def test_what_is_asked_while_no_manager_runs_is_done_by_the_next(shop: Path) -> None:
     assert run(shop, "--until-empty").status == 1
     noted = "packing: it is noted; shop's manager does it once it runs\n"

@@ -30,7 +30,12 @@ def add_arguments(parser: ArgumentParser, items: bool) -> None:
         + "; WORKFLOW/QUEUE where several have one of that name",
     )
     if items:
-        parser.add_argument("items", metavar="ITEM", nargs="*", help="a failed item's name (default: all)")
+        parser.add_argument(
+            "items",
+            metavar="ITEM",
+            nargs="*",
+            help="a failed item's name, after -- if it begins with - (default: all)",
+        )
     running.add_arguments(parser)
 
 
@@ -101,7 +106,7 @@ async def _ask(found: Place, name: str, items: tuple[str, ...] | None, action: "
     count = request.count or len(request.jobs)
     done = {"retry": "tried again", "discard": "discarded"}[action]
     if count or not request.missing:
-        print(f"{queue}: {_items(count)} {done}" if count else f"{queue}: no item failed")
+        print(f"{queue}: {_items(count)} {done}" if count else f"{queue}: {_none(named.queue)}")
     for item in request.missing:
         from wqc.runtime.text import one_line
 
@@ -119,6 +124,13 @@ async def _answer(found: Place, workflow: str, key: str) -> "Request | None":
         if request is None or request.jobs is not None or time.monotonic() > until:
             return request
         await asyncio.sleep(0.2)
+
+
+def _none(queue: "QueueStatus | None") -> str:
+    """Why there is nothing to do about failed items."""
+    if queue and queue.failed > queue.held:
+        return f"no failed item is held: what reads {queue.queue}.failed has them"
+    return "no item failed"
 
 
 def _items(count: int) -> str:
