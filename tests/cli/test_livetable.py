@@ -92,3 +92,10 @@ def test_what_waits_for_another_attempt_is_told_from_what_had_none(count: int, m
     found = troubled([Trouble(f"{number}\n.mp4", "exit code 1") for number in range(count)])
     shown = table(Status((), (replace(THUMBS, retrying=found),), (), idle=False))
     assert shown[2:] == [f"thumbs: 0\\n.mp4 waits for another attempt: exit code 1{more}"]
+
+
+def test_a_source_that_waits_for_a_file_to_be_complete_says_so() -> None:
+    status = Status(
+        (SourceStatus("films", "", settling=True), SourceStatus("stills", "")), (), (), idle=False
+    )
+    assert table(status)[1:] == ["films: has more that isn't complete yet"]

@@ -76,6 +76,20 @@ def test_files_go_through_queues_and_a_filter(tmp_path: Path) -> None:
     assert sorted((tmp_path / "told").read_text().splitlines()) == ['{"n": 2}', '{"n": 4}', '{"n": 6}']
 
 
+def test_a_file_that_is_too_young_is_no_silence(tmp_path: Path) -> None:
+    written(tmp_path, COUNT.replace("quiet = 1s", "quiet = 3s"))
+    texts(tmp_path, one="1")
+    (tmp_path / "data" / "young.txt").write_text("22")
+    told(tmp_path)
+    arguments = ("run", "w.wq", "--volume", "data=data", "--command", "told=./told.sh", "--until-empty")
+    ran = wqc(*arguments, folder=tmp_path, WQC_PERIODS=PERIODS)
+    assert ran.status == 0, ran.err
+    assert ran.out.splitlines().count("texts: has more that isn't complete yet") == 1
+    assert "sizes: 0 waiting, 0 running, 2 done, 0 failed" in ran.out
+    status = wqc("status", "--state", ".wqc", folder=tmp_path)
+    assert "isn't complete" not in status.out
+
+
 def test_failed_items_are_named_and_the_exit_code_says_so(tmp_path: Path) -> None:
     written(tmp_path, COUNT)
     texts(tmp_path, bad="333", good="22")

@@ -155,7 +155,7 @@ def test_a_running_workflow_does_what_it_is_asked(shop: Path) -> None:
 
 def test_who_asks_for_failed_items_that_a_reader_has_is_told_so(shop: Path) -> None:
     text = (shop / "shop.wq").read_text()
-    text += 'queue mending { from = packing.failed, worker = pack, retries = 0 }\n'
+    text += "queue mending { from = packing.failed, worker = pack, retries = 0 }\n"
     (shop / "shop.wq").write_text(text)
     with running(shop):
         until(shop, "\npacking        0        0     0       2 ")

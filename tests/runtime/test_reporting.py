@@ -17,6 +17,7 @@ from wqc.runtime.manager.status import (
     NAME_SHOWN,
     Failure,
     QueueStatus,
+    SourceStatus,
     Status,
     Trouble,
     decode_report,
@@ -97,7 +98,7 @@ def test_numbers_are_written_less_often_than_news(tmp_path: Path) -> None:
         blocked = "no quota" if asked > 20 else ""
         retrying = troubled([Trouble(str(asked), "exit code 1")])
         queue = replace(WAITING, waiting=asked, done=asked, blocked=blocked, retrying=retrying)
-        return Status((), (queue,), (), idle=False)
+        return Status((SourceStatus("names", "", settling=asked % 2 == 0),), (queue,), (), idle=False)
 
     async def scenario() -> float:
         began = time.monotonic()

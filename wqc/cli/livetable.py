@@ -5,16 +5,18 @@ from collections.abc import Mapping, Sequence
 from wqc.runtime.manager.status import CarrierStatus, Failure, QueueStatus, Status
 from wqc.runtime.text import one_line
 
+INCOMPLETE = "has more that isn't complete yet"
 _COLUMNS = ("queue", "waiting", "running", "done", "failed", "rate", "time left")
 
 
 def table(status: Status) -> list[str]:
-    """Its lines: a row for each queue and carrier, then what is in the way, and what is tried again."""
+    """Its lines: a row for each queue and carrier, then what is in the way, and what is waited for."""
     rows = [_COLUMNS, *map(_row, status.queues), *map(_carrier_row, status.carriers)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     lines = [_line(row, widths) for row in rows]
-    retried = ((queue.queue, retrying(queue)) for queue in status.queues)
-    return [*lines, *(f"{who}: {why}" for who, why in (*problems(status), *retried) if why)]
+    said = [*problems(status), *((queue.queue, retrying(queue)) for queue in status.queues)]
+    said += [(source.source, INCOMPLETE) for source in status.sources if source.settling]
+    return [*lines, *(f"{who}: {why}" for who, why in said if why)]
 
 
 def problems(status: Status) -> list[tuple[str, str]]:

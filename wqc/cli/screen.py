@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import TextIO
 
-from wqc.cli.livetable import retrying, table
+from wqc.cli.livetable import INCOMPLETE, retrying, table
 from wqc.runtime.logs import LOGGER
 from wqc.runtime.manager.status import Status
 from wqc.runtime.text import one_line
@@ -76,6 +76,7 @@ class Screen:
 
 
 def _lines(status: Status) -> Iterator[tuple[str, str]]:
+    yield from ((source.source, INCOMPLETE) for source in status.sources if source.settling)
     for queue in status.queues:
         counts = f"{queue.waiting} waiting, {queue.running} running, {queue.done} done, {queue.failed} failed"
         yield queue.queue, _with(counts, queue.blocked, retrying(queue))

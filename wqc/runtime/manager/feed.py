@@ -125,6 +125,7 @@ class Feed:
             up=not self._failure,
             left_out=left_out,
             troubled=troubled(found + untold),
+            settling=self._settling and not self._wants_done,  # else it is more than it may hold
         )
 
     @property

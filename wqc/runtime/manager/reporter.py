@@ -87,5 +87,6 @@ def _words(status: Status | None) -> Status | None:
         )
         for queue in status.queues
     )
+    sources = (replace(each, settling=False) for each in status.sources)
     carriers = (replace(each, waiting=0, done=0, rate=0.0) for each in status.carriers)
-    return replace(status, queues=tuple(queues), carriers=tuple(carriers))
+    return replace(status, sources=tuple(sources), queues=tuple(queues), carriers=tuple(carriers))

@@ -151,6 +151,8 @@ class SourceStatus:
     """Items that no queue can take, whatever happens: their names are too long, or no text."""
     troubled: Troubled = Troubled()
     """Items that can't be read, those with too long names among them."""
+    settling: bool = False
+    """It has more that isn't complete yet, such as files that are still being written."""
 
 
 @dataclass(frozen=True, slots=True)
