@@ -128,6 +128,11 @@ def test_an_interrupt_ends_the_workers_and_the_next_run_goes_on(tmp_path: Path) 
     ]
     for pid in pids:
         assert not living(pid)
+    shown = wqc("status", "--state", ".wqc", folder=tmp_path).out.splitlines()
+    assert [line.split() for line in shown[2:]] == [
+        ["first", "2", "0", "0", "0", "0.0/min"],
+        ["second", "0", "0", "0", "0", "0.0/min"],
+    ]
     written(tmp_path, CHAIN % ('"a", "b"', log, log))
     ran = wqc("run", "w.wq", "--until-empty", folder=tmp_path, WQC_PERIODS=PERIODS)
     assert (ran.status, ran.out.splitlines()[-1]) == (0, "second: 0 waiting, 0 running, 2 done, 0 failed")

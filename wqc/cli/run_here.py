@@ -4,6 +4,8 @@ import asyncio
 import shlex
 import signal
 import sys
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from wqc.cli.ending import Status, Trouble
@@ -12,11 +14,14 @@ from wqc.cli.locally import Local
 from wqc.cli.running import Folder, log_tails
 from wqc.cli.screen import Screen
 from wqc.runtime.manager.manager import Manager
+from wqc.runtime.manager.status import STATUS, encode_report
 from wqc.runtime.manager.status import Status as Workflow
 from wqc.runtime.periods import Periods
 from wqc.runtime.stores.local.soundness import damages, unread
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import InUse, LocalStore
+from wqc.runtime.stores.state import Conflict
+from wqc.runtime.stores.store import Refused
 
 REFRESH = 0.5
 """Seconds."""
@@ -72,6 +77,8 @@ async def run_here(local: Local, state: Path, periods: Periods, until_empty: boo
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
+        if stop.asked and all(each.knows for each in manager.status().queues):
+            await _report_stopped(manager.status(), LocalStateStore(state))
         await store.close()
         for source in local.sources.values():
             await source.close()
@@ -79,6 +86,15 @@ async def run_here(local: Local, state: Path, periods: Periods, until_empty: boo
             await carrier.close()
         if stop.asked:
             print("stopped; the next run goes on from here", file=sys.stderr)
+
+
+async def _report_stopped(status: Workflow, store: LocalStateStore) -> None:
+    """What the manager said last counts those as running that are about to be ended."""
+    queues = (
+        replace(each, waiting=each.waiting + each.running, running=0, rate=0.0) for each in status.queues
+    )
+    with suppress(Refused, Conflict):
+        await store.write({STATUS: encode_report(replace(status, queues=tuple(queues)))})
 
 
 async def _failed(status: Workflow, state: Path) -> list[str]:
