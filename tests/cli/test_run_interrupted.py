@@ -138,6 +138,28 @@ def test_an_interrupt_ends_the_workers_and_the_next_run_goes_on(tmp_path: Path) 
     assert (ran.status, ran.out.splitlines()[-1]) == (0, "second: 0 waiting, 0 running, 2 done, 0 failed")
 
 
+def test_who_stops_a_run_is_told_where_the_failed_items_are(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    text = (CHAIN % ('"a", "b"', log, log)).replace("sleep 0.1", "exit 1")
+    written(tmp_path, text.replace("parallelism = 3,", "parallelism = 3, retries = 0,"))
+    assert wqc("run", "w.wq", "--until-empty", folder=tmp_path, WQC_PERIODS=PERIODS).status == 1
+    running = subprocess.Popen(
+        [sys.executable, "-m", "wqc", "run", "w.wq"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert running.stdout
+    while b" 2 failed" not in running.stdout.readline():
+        assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    _, complaints = running.communicate(timeout=20)
+    assert complaints.decode().splitlines()[-2:] == [
+        "failed items are held: 2; `wqc status --state .wqc` shows them",
+        "stopped; the next run goes on from here",
+    ]
+
+
 def test_what_was_cut_off_begins_again_at_once_and_speaks_against_no_lane(tmp_path: Path) -> None:
     log = tmp_path / "log"
     names = ", ".join(f'"{name}"' for name in "abcdefghij")

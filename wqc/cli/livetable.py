@@ -45,9 +45,9 @@ def failures(status: Status, tails: Mapping[str, Sequence[str]]) -> list[str]:
     for who, each in failed(status):
         lines.append(f"{who}: {one_line(each.item)} failed: {one_line(each.reason)}")
         lines += (f"    {one_line(line)}" for line in tails.get(each.job, ()))
-    held = [(each.queue, each.held - len(each.failures)) for each in status.queues]
-    held += [(each.node, each.failed - len(each.failures)) for each in status.nodes]
-    return lines + [f"{who}: {more} more failed before these" for who, more in held if more > 0]
+    hidden = [(each.queue, each.held - len(each.failures)) for each in status.queues]
+    hidden += [(each.node, each.failed - len(each.failures)) for each in status.nodes]
+    return lines + [f"{who}: {more} more failed before these" for who, more in hidden if more > 0]
 
 
 def left_out(status: Status) -> list[str]:
@@ -72,6 +72,11 @@ def failed(status: Status) -> list[tuple[str, Failure]]:
     """The queue or pattern node, and an item that failed there and is held."""
     queues = [(queue.queue, each) for queue in status.queues for each in queue.failures]
     return queues + [(node.node, each) for node in status.nodes for each in node.failures]
+
+
+def held(status: Status) -> int:
+    """How many failed items are held."""
+    return sum(each.held for each in status.queues) + sum(each.failed for each in status.nodes)
 
 
 def _row(queue: QueueStatus) -> tuple[str, ...]:

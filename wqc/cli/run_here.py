@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from wqc.cli.ending import Status, Trouble
-from wqc.cli.livetable import failed, failures, left, left_out
+from wqc.cli.livetable import failed, failures, held, left, left_out
 from wqc.cli.locally import Local
 from wqc.cli.running import Folder, log_tails
 from wqc.cli.screen import Screen
@@ -85,6 +85,10 @@ async def run_here(local: Local, state: Path, periods: Periods, until_empty: boo
         for carrier in local.carriers.values():
             await carrier.close()
         if stop.asked:
+            status = manager.status()
+            if failed(status):
+                shown = f"wqc status --state {shlex.quote(str(state.parent))}"
+                print(f"failed items are held: {held(status)}; `{shown}` shows them", file=sys.stderr)
             print("stopped; the next run goes on from here", file=sys.stderr)
 
 
