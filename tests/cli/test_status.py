@@ -356,6 +356,8 @@ def test_nodes_can_be_asked_for_what_they_hold_and_not_paused(shop: Path) -> Non
 
 def test_names_that_are_not_there(shop: Path) -> None:
     run(shop, "--until-empty")
+    own = wqc("status", "--state", ".wqc/shop", folder=shop)
+    assert own.err == f"wqc: .wqc/shop is one workflow's own; --state {shop / '.wqc'} has it\n"
     assert ask(shop, "status", "ship") == Ran(2, "", "wqc: .wqc has no workflow ship, but shop\n")
     assert ask(shop, "retry", "ship/packing") == Ran(2, "", "wqc: .wqc has no workflow ship, but shop\n")
     assert ask(shop, "retry", "sailing") == Ran(

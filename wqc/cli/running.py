@@ -70,6 +70,10 @@ class Folder:
     async def workflows(self) -> list[str]:
         if not self._folder.is_dir():
             raise NeverRan(f"there is no folder {self._folder}; wqc run makes one")
+        if (self._folder / "state.json").exists():
+            raise Trouble(
+                f"{self._folder} is one workflow's own; --state {self._folder.absolute().parent} has it"
+            )
         return sorted(path.parent.name for path in self._folder.glob("*/state.json"))
 
     def state(self, workflow: str) -> "StateStore":
