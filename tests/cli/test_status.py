@@ -56,8 +56,8 @@ def test_no_cluster_and_what_runs_here_instead(tmp_path: Path, kubeconfig: str) 
 
 
 @contextmanager
-def running(folder: Path) -> Iterator["subprocess.Popen[bytes]"]:
-    environment = os.environ | {"WQC_PERIODS": PERIODS}
+def running(folder: Path, periods: str = PERIODS) -> Iterator["subprocess.Popen[bytes]"]:
+    environment = os.environ | {"WQC_PERIODS": periods}
     process = subprocess.Popen(
         [sys.executable, "-m", "wqc", "run", "shop.wq"],
         cwd=folder,
@@ -151,6 +151,15 @@ def test_a_running_workflow_does_what_it_is_asked(shop: Path) -> None:
             "sending        0        0     1       0 RATE\n",
         )
         assert ask(shop, "status").status == 0
+
+
+def test_who_asks_for_an_item_that_is_tried_again_anyway_is_told_so(shop: Path) -> None:
+    text = (shop / "shop.wq").read_text()
+    (shop / "shop.wq").write_text(text.replace("retries = 0", "retries = 1"))
+    with running(shop, f"{PERIODS} backoff=600 backoff_limit=600"):
+        until(shop, "\npacking: a waits for another attempt: exit code 1; 1 more does\n")
+        told = "packing: no failed item is called a: it waits for another attempt\n"
+        assert ask(shop, "discard", "packing", "a") == Ran(1, "", told)
 
 
 def test_who_asks_for_failed_items_that_a_reader_has_is_told_so(shop: Path) -> None:

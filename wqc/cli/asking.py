@@ -107,10 +107,12 @@ async def _ask(found: Place, name: str, items: tuple[str, ...] | None, action: "
     done = {"retry": "tried again", "discard": "discarded"}[action]
     if count or not request.missing:
         print(f"{queue}: {_items(count)} {done}" if count else f"{queue}: {_none(named.queue)}")
+    retried = {each.item for each in named.queue.retrying.first} if named.queue else set()
     for item in request.missing:
         from wqc.runtime.text import one_line
 
-        print(f"{queue}: no failed item is called {one_line(item)}", file=sys.stderr)
+        why = ": it waits for another attempt" if item in retried else ""
+        print(f"{queue}: no failed item is called {one_line(item)}{why}", file=sys.stderr)
     return Status.FINDINGS if request.missing else Status.CLEAN
 
 
