@@ -214,7 +214,11 @@ def test_a_second_run_on_the_same_state_is_refused(tmp_path: Path) -> None:
         assert time.monotonic() < until
         time.sleep(0.05)
     ran = wqc("run", "w.wq", folder=tmp_path)
-    assert (ran.status, ran.err.splitlines()[-1]) == (2, "wqc: another manager works in .wqc/chain")
+    assert (ran.status, ran.err.splitlines()[-1]) == (
+        2,
+        "wqc: another manager works in .wqc/chain; stop the wqc run that does, "
+        "or give this one a --state of its own",
+    )
     running.send_signal(signal.SIGINT)
     running.communicate(timeout=20)
 

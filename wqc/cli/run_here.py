@@ -40,7 +40,7 @@ async def run_here(local: Local, state: Path, periods: Periods, until_empty: boo
         found = await damages(state)
         gone = [] if found else unread(state, local.remembered)
     except InUse as error:
-        raise Trouble(str(error)) from None
+        raise Trouble(f"{error}; stop the wqc run that does, or give this one a --state of its own") from None
     except OSError as error:
         raise Trouble(f"cannot keep its state in {state}: {error.strerror}") from None
     if found:
