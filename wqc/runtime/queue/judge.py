@@ -102,15 +102,15 @@ class Judge:
                 attempts.reason = reason
                 if job.exit_code not in self._settings.poison and not job.held:
                     self._rollout.failed(self._starter.lane(job).name, job)
-                if not job.finished or job.finished >= self._began:  # else it is no news
-                    log(
-                        logging.WARNING,
-                        "item failed",
-                        queue=self._queue,
-                        item=job.name,
-                        job=job.job,
-                        reason=reason,
-                    )
+                is_news = not job.finished or job.finished >= self._began
+                log(
+                    logging.WARNING if is_news else logging.INFO,
+                    "item failed" if is_news else "item failed before this manager began",
+                    queue=self._queue,
+                    item=job.name,
+                    job=job.job,
+                    reason=reason,
+                )
                 if self._failed_is_read:
                     self._hand_item(attempts, job, FAILED, data, partial(self._failure, job, reason))
                 else:
