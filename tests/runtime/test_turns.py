@@ -74,6 +74,25 @@ def test_an_input_whose_items_hang_does_not_keep_another_waiting(tmp_path: Path,
     asyncio.run(scenario())
 
 
+class OneHangs(Shared):
+    async def get(self, name: str) -> str:
+        if name == "0":
+            await asyncio.sleep(3600)
+        return await super().get(name)
+
+
+def test_an_item_that_hangs_does_not_keep_those_behind_it_waiting(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        workflow = Workflow("turns")
+        workflow.queue("work", workflow.source("names"))
+        files = {"work": queue_files("work", "true", at_once=2)}
+        source = OneHangs({f"{number}": 0 for number in range(20)})
+        async with managed(workflow, tmp_path, files, {"names": patient(source, 10.0)}) as manager:
+            await manager.until_done(19, seconds=9)
+
+    asyncio.run(scenario())
+
+
 def test_what_is_slow_is_not_asked_for_twice(tmp_path: Path) -> None:
     asked: Counter[str] = Counter()
 

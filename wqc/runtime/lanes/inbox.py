@@ -2,9 +2,11 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
+from itertools import islice
 
 from wqc.runtime.graph.graph import Line
 from wqc.runtime.graph.origin import Offer
+from wqc.runtime.queue.fetching import AT_ONCE
 
 
 class Inbox:
@@ -61,17 +63,17 @@ class Inbox:
     def next(
         self, lane: str, holds_up: Callable[[bytes, Offer], bool] = lambda key, offer: False
     ) -> tuple[bytes, Offer] | None:
-        """The next item of a lane, taken out; None if there is none that may be started now. A line whose
-        first item is held up is passed over.
+        """The next item of a lane, taken out; None if there is none that may be started now. In a line, what
+        is held up is passed over, but no more than are held up by themselves.
         """
         lines = self._lanes[lane]
         for inputs in list(lines):
-            key, offer = next(iter(lines[inputs].items()))
             lines.move_to_end(inputs)
-            if offer.withdrawn:
-                self.discard(key)
-                return self.next(lane, holds_up)
-            if offer.origin.is_open() and not holds_up(key, offer):
-                self.discard(key)
-                return key, offer
+            for key, offer in list(islice(lines[inputs].items(), AT_ONCE + 1)):
+                if offer.withdrawn:
+                    self.discard(key)
+                    return self.next(lane, holds_up)
+                if offer.origin.is_open() and not holds_up(key, offer):
+                    self.discard(key)
+                    return key, offer
         return None

@@ -8,6 +8,8 @@ from wqc.runtime.graph.origin import Offer
 
 SOON = 1.0
 """Seconds that the others of a batch wait for one."""
+BRIEFLY = 0.1
+"""As many while another of its line takes long already: it may be the source."""
 AT_ONCE = 16
 """Of one line under way, while the others of that line aren't asked for."""
 
@@ -28,10 +30,10 @@ class Fetching:
         arrived. Raises SourceError.
         """
         task = self._late.pop(key, None) or asyncio.create_task(offer.text())
-        await asyncio.wait({task}, timeout=SOON)
+        inputs = offer.delivery.inputs
+        await asyncio.wait({task}, timeout=BRIEFLY if self._under_way[inputs] else SOON)
         if task.done():
             return task.result()
-        inputs = offer.delivery.inputs
         self._late[key] = task
         self._under_way[inputs] += 1
 
