@@ -16,6 +16,10 @@ class Offers:
         """How many items."""
         return len(self._offers)
 
+    def __contains__(self, key: object) -> bool:
+        """An offer of the item waits."""
+        return key in self._offers
+
     def items(self) -> Iterator[tuple[bytes, Offer]]:
         """Each item with the first offer of it."""
         return ((key, offers[0]) for key, offers in self._offers.items())

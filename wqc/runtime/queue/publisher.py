@@ -12,6 +12,7 @@ from wqc.runtime.graph.graph import Line
 from wqc.runtime.graph.origin import Offer
 from wqc.runtime.lanes.rate import Rate
 from wqc.runtime.manager.status import CarrierStatus, in_words, troubled
+from wqc.runtime.obstacles import Kind
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.fetching import Fetching
 from wqc.runtime.queue.ledger import Ledger
@@ -97,10 +98,10 @@ class Publisher(Station):
     async def _step(self) -> None:
         self._rate.begin(time.monotonic(), len(self._ledger))
         while self._service.over and (batch := self._next_batch()):
-            refusals = await asyncio.gather(*(self._publish(*each) for each in batch))
-            if refusal := next(filter(None, refusals), ""):
+            answers = await asyncio.gather(*(self._publish(*each) for each in batch))
+            if refusal := next(filter(None, answers), ""):
                 self._service.refused(Refused(refusal))
-            else:
+            elif "" in answers:
                 self._service.succeeded()
             await self._recorder.guarded(self._recorder.record)
         await self._recorder.guarded(self._recorder.record)
@@ -121,20 +122,20 @@ class Publisher(Station):
                     break
         return batch
 
-    async def _publish(self, key: bytes, offer: Offer) -> str:
-        """Why the service takes nothing now, or ""."""
+    async def _publish(self, key: bytes, offer: Offer) -> str | None:
+        """Why the service takes nothing now, or ""; None if it wasn't asked."""
         name = offer.delivery.name
         try:
             text = await self._fetching.text(key, offer)
         except SourceError as error:
-            self._troubles.note(key, name, str(error), "source")
-            return ""
+            self._note(key, name, str(error), "source")
+            return None
         if text is None:
-            return ""
+            return None
         try:
             await self._carrier.publish(name, offer.delivery.version, text)
         except NotAccepted as error:
-            self._troubles.note(key, name, f"it isn't accepted: {error}", "broker")
+            self._note(key, name, f"it isn't accepted: {error}", "broker")
         except SourceError as error:
             return str(error)
         else:
@@ -142,3 +143,7 @@ class Publisher(Station):
             self._waiting.take(key)
             self._troubles.settle(key)
         return ""
+
+    def _note(self, key: bytes, name: str, why: str, kind: Kind) -> None:
+        if key in self._waiting:  # else it went meanwhile
+            self._troubles.note(key, name, why, kind)
