@@ -158,6 +158,7 @@ class Changes:
     def _change(self, event: _Event) -> Change | None:
         match event:
             case list(found):
+                found = [*found, *self._known.made_since(found)]
                 return Listed(tuple(job for each in found if (job := self._told(each))))
             case JobObject():
                 if self._is_open(event):

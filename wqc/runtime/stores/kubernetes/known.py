@@ -60,6 +60,11 @@ class Known:
         self._endings = {name: each for name, each in self._endings.items() if name in kept}
         return list(jobs.values())
 
+    def made_since(self, found: Iterable[JobObject]) -> list[JobObject]:
+        """What was made after this listing, and before who hears of it did."""
+        listed = {each.metadata.name for each in found}
+        return [each for name, each in (self._jobs or {}).items() if each and name not in listed]
+
     def changed(self, found: JobObject) -> None:
         if self._jobs is not None:
             self._jobs[found.metadata.name] = _unless_over(found)
