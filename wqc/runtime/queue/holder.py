@@ -145,6 +145,8 @@ class Holder(JobStation):
     async def _hold_more(self) -> None:
         """Raises Refused."""
         for attempts in self._book.at("retry"):
+            if not self._recorder.pause.over:
+                return
             await self._retry(attempts)
         for key, offer in list(self._waiting.items()):
             if self.full or not self._recorder.pause.over:

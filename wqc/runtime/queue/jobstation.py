@@ -113,6 +113,8 @@ class JobStation(Station):
 
     async def _mend(self) -> None:
         """Raises Refused."""
+        if not self._recorder.pause.over:
+            return
         for job in await self._custody.mend():
             self._made(job)
             self._recorder.pause.succeeded()

@@ -238,15 +238,11 @@ class Queue(JobStation):
         self._judging.judge(attempts)
 
     async def _review(self) -> None:
-        for attempts in self._keeper.changed():
-            try:
-                self._judging.judge(attempts, await self._data_of(attempts))
-            except Refused:
-                self._keeper.again(attempts)
-                raise
-        if self._recorder.pause.over:
-            for attempts in await self._upkeep.run():
-                self._judge(attempts)
+        await self._judge_changed()
+        if not self._recorder.pause.over:
+            return
+        for attempts in await self._upkeep.run():
+            self._judge(attempts)
         if self._book.count("stray"):
             await self._load()
             for attempts in self._book.at("stray"):
@@ -255,11 +251,35 @@ class Queue(JobStation):
                 else:
                     self._judging.retry_later(attempts, "a later attempt's Job was deleted", 1)
 
-    async def _data_of(self, attempts: Attempts) -> str | None:
-        """Of a finished Job's item, where it isn't with the Job. Raises Refused."""
+    async def _judge_changed(self) -> None:
+        """What the store doesn't give the data of waits until it may be asked again; others don't."""
+        waiting: list[Attempts] = []
+        for attempts in self._keeper.changed():
+            data = None
+            if self._needs_data(attempts):
+                if not self._recorder.pause.over:
+                    waiting.append(attempts)
+                    continue
+                try:
+                    data = await self._data_of(attempts)
+                except Refused as refused:
+                    self._recorder.pause.refused(refused)
+                    waiting.append(attempts)
+                    continue
+            self._judging.judge(attempts, data)
+        for attempts in waiting:
+            self._keeper.again(attempts)
+
+    @staticmethod
+    def _needs_data(attempts: Attempts) -> bool:
+        """It is a finished Job's item, whose data isn't with the Job."""
         job = attempts.latest
-        if job.content == "here" or job.held or job.done or job.phase not in ("succeeded", "failed"):
-            return None
+        is_over = job.phase in ("succeeded", "failed")
+        return is_over and job.content != "here" and not (job.held or job.done)
+
+    async def _data_of(self, attempts: Attempts) -> str | None:
+        """Raises Refused."""
+        job = attempts.latest
         try:
             if job.content == "apart":
                 return await self._store.data(job)
