@@ -24,6 +24,7 @@ from wqc.runtime.queue.jobstation import JobStation
 from wqc.runtime.queue.judge import Fetch
 from wqc.runtime.queue.largeitem import ItemTooLarge
 from wqc.runtime.queue.ledger import Ledger
+from wqc.runtime.queue.pause import Pause
 from wqc.runtime.queue.troubles import Troubles
 from wqc.runtime.sources.source import SourceError
 from wqc.runtime.stores.job import Job
@@ -59,6 +60,8 @@ class Holder(JobStation):
         self._opened = opened
         self._waiting: dict[bytes, Offer] = {}
         self._troubles = Troubles[bytes]("held", periods.backoff, periods, node=node)
+        self._pause = Pause(node, periods)
+        """From making Jobs."""
         self._was_full = False
 
     # --- what others tell it ---
@@ -91,7 +94,7 @@ class Holder(JobStation):
     def status(self) -> NodeStatus:
         dead = self._book.at("dead")
         found = self._troubles.all()
-        refusal = self._ignorance or self._recorder.pause.reason
+        refusal = self._ignorance or self._pause.reason or self._supply.reason or self._recorder.pause.reason
         blocked = self.full or refusal or in_words(found, "held")
         if dead:
             blocked = blocked or self._notice
@@ -102,8 +105,11 @@ class Holder(JobStation):
     async def _step(self) -> None:
         for attempts in self._keeper.changed():
             self._judge(attempts)
-        await self._recorder.guarded(self._mend)
-        await self._recorder.guarded(self._hold_more)
+        await self._mend()
+        try:
+            await self._hold_more()
+        except Refused as refused:
+            self._pause.refused(refused)
         await self._recorder.guarded(self._recorder.record)
         self._custody.review_all()
         if self._was_full and not self.full:
@@ -111,7 +117,7 @@ class Holder(JobStation):
         self._was_full = bool(self.full)
 
     def _times(self) -> Iterable[float]:
-        return (*self._troubles.times(), *self._custody.times())
+        return (*self._troubles.times(), *self._custody.times(), self._pause.until, self._supply.until)
 
     # --- one item ---
 
@@ -145,11 +151,11 @@ class Holder(JobStation):
     async def _hold_more(self) -> None:
         """Raises Refused."""
         for attempts in self._book.at("retry"):
-            if not self._recorder.pause.over:
+            if not self._pause.over:
                 return
             await self._retry(attempts)
         for key, offer in list(self._waiting.items()):
-            if self.full or not self._recorder.pause.over:
+            if self.full or not self._pause.over:
                 return
             is_due = self._troubles.due(key) <= time.monotonic()
             if is_due and not offer.withdrawn and offer.origin.is_open():
@@ -175,7 +181,7 @@ class Holder(JobStation):
         self._holds(job, offer)
 
     def _holds(self, job: Job, offer: Offer | None = None) -> None:
-        self._recorder.pause.succeeded()
+        self._pause.succeeded()
         self._made(job, offer)
         self._wake.set()
 

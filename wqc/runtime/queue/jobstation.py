@@ -11,9 +11,10 @@ from wqc.runtime.queue.bookkeeper import Bookkeeper
 from wqc.runtime.queue.custody import Custody
 from wqc.runtime.queue.held import Held
 from wqc.runtime.queue.ledger import Ledger
+from wqc.runtime.queue.pause import Pause
 from wqc.runtime.queue.station import Station
 from wqc.runtime.stores.job import Job
-from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed
+from wqc.runtime.stores.store import Changed, Gone, JobStore, Listed, Refused
 
 
 class JobStation(Station):
@@ -29,6 +30,8 @@ class JobStation(Station):
         super().__init__(name, store, ledger, periods, keep, done_jobs)
         self._keeper = Bookkeeper(self._book, ledger, self.key, self._has_job)
         self._custody = Custody(name, self._book, ledger, store, periods)
+        self._supply = Pause(name, periods)
+        """From asking for items' data and completing Jobs with it; the recorder's own is from recording."""
         self._doubt = ""
         """Why the store can't say which Jobs there are."""
         self.held = Held(self._book, ledger, self._renew, self._wake.set)
@@ -112,9 +115,13 @@ class JobStation(Station):
         self._book.move(attempts, "retry")
 
     async def _mend(self) -> None:
-        """Raises Refused."""
-        if not self._recorder.pause.over:
+        """The last in a step that asks for items' data."""
+        if not self._supply.over:
             return
-        for job in await self._custody.mend():
-            self._made(job)
-            self._recorder.pause.succeeded()
+        try:
+            for job in await self._custody.mend():
+                self._made(job)
+        except Refused as refused:
+            self._supply.refused(refused)
+        else:
+            self._supply.succeeded()

@@ -68,7 +68,7 @@ class Queue(JobStation):
         self._rollout = rollout
         self._held_up = held_up
         self._pause = Pause(self.name, periods)
-        """From starting; the recorder's own is from writing."""
+        """From starting."""
         self._starter = Starter(
             workflow,
             settings,
@@ -194,12 +194,13 @@ class Queue(JobStation):
     # --- the loop ---
 
     async def _step(self) -> None:
-        await self._recorder.guarded(self._review)
+        await self._judge_changed()
         if self.has_judged:
             self._rate.begin(time.monotonic(), self._ended)
-        await self._recorder.guarded(self._mend)
+        await self._mend()
         await self._starter.start(lambda: not self._blocked())
         await self._recorder.guarded(self._record)
+        await self._recorder.guarded(self._look_after)
 
     async def _record(self) -> None:
         if self._recorder.pause.over:
@@ -214,6 +215,7 @@ class Queue(JobStation):
             *self._overdue.times(),
             *self._custody.times(),
             self._pause.until,
+            self._supply.until,
         )
 
     async def _read(self) -> None:
@@ -237,8 +239,8 @@ class Queue(JobStation):
     def _judge(self, attempts: Attempts) -> None:
         self._judging.judge(attempts)
 
-    async def _review(self) -> None:
-        await self._judge_changed()
+    async def _look_after(self) -> None:
+        """After the recording: what of this is refused for long mustn't keep it from that."""
         if not self._recorder.pause.over:
             return
         for attempts in await self._upkeep.run():
@@ -257,13 +259,13 @@ class Queue(JobStation):
         for attempts in self._keeper.changed():
             data = None
             if self._needs_data(attempts):
-                if not self._recorder.pause.over:
+                if not self._supply.over:
                     waiting.append(attempts)
                     continue
                 try:
                     data = await self._data_of(attempts)
                 except Refused as refused:
-                    self._recorder.pause.refused(refused)
+                    self._supply.refused(refused)
                     waiting.append(attempts)
                     continue
             self._judging.judge(attempts, data)
@@ -303,7 +305,7 @@ class Queue(JobStation):
             return Obstacle("api", self._ignorance) if self._ignorance else None
         if blocked := self._blocked():
             return blocked
-        if refusal := self._pause.reason or self._recorder.pause.reason:
+        if refusal := self._pause.reason or self._supply.reason or self._recorder.pause.reason:
             return Obstacle("api", refusal)
         return self._starter.problem(troubles)
 
