@@ -110,6 +110,8 @@ class Holder(JobStation):
             await self._hold_more()
         except Refused as refused:
             self._pause.refused(refused)
+        if not (self._waiting or self._book.count("retry")):
+            self._pause.succeeded()  # what was refused is wanted no more
         await self._recorder.guarded(self._recorder.record)
         self._custody.review_all()
         if self._was_full and not self.full:

@@ -104,6 +104,8 @@ class Publisher(Station):
             elif "" in answers:
                 self._service.succeeded()
             await self._recorder.guarded(self._recorder.record)
+        if not self._waiting:
+            self._service.succeeded()  # what was refused is wanted no more
         await self._recorder.guarded(self._recorder.record)
 
     def _times(self) -> Iterable[float]:

@@ -252,6 +252,7 @@ class Queue(JobStation):
                     self._book.move(attempts, "over")
                 else:
                     self._judging.retry_later(attempts, "a later attempt's Job was deleted", 1)
+        self._recorder.pause.succeeded()
 
     async def _judge_changed(self) -> None:
         """What the store doesn't give the data of waits until it may be asked again; others don't."""

@@ -219,6 +219,8 @@ class Starter:
         while self._pause.over and may_start():
             batch = self._next_batch(now)
             if not batch:
+                if not (self.waiting or self._book.count("retry")):
+                    self._pause.succeeded()  # what was refused is wanted no more
                 return
             self.begins = True
             await asyncio.gather(*batch)
