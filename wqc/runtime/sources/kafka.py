@@ -96,13 +96,11 @@ class KafkaBroker:
         topic = await self._connected()
         found = await in_thread(topic.partitions)
         done, self._done = self._done, set()
-        if self._id and found.id != self._id:
-            topic = await self._made_anew()
-        self._id, self._leaderless = found.id, found.leaderless
-        await self._follow(topic, found)
-        for told in await in_thread(self._reader(topic, limit)):
-            await self._learn(topic, told)
-        self._commit(topic)
+        try:
+            topic = await self._read(topic, found, limit)
+        except BaseException:
+            self._done |= done
+            raise
         more = self._room(limit) <= 0 or not all(each.at_end for each in self._partitions.values())
         # what follows one of its name and version that is done is listed once that is seen to be gone
         versions = {
@@ -139,6 +137,17 @@ class KafkaBroker:
             await self._hang_up(topic)
 
     # --- the brokers ---
+
+    async def _read(self, topic: Topic, found: Partitions, limit: int) -> Topic:
+        """As many messages as there is room for; the topic that they are of, which may be another now."""
+        if self._id and found.id != self._id:
+            topic = await self._made_anew()
+        self._id, self._leaderless = found.id, found.leaderless
+        await self._follow(topic, found)
+        for told in await in_thread(self._reader(topic, limit)):
+            await self._learn(topic, told)
+        self._commit(topic)
+        return topic
 
     async def _connected(self) -> Topic:
         """A new connection where there is none, or its credentials aren't the present ones any more."""

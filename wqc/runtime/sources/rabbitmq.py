@@ -82,6 +82,7 @@ class RabbitQueue:
             try:
                 more = await self._get(limit)
             except BaseException as error:
+                self._done |= done
                 await self._disconnect()
                 if isinstance(error, ChannelNotFoundEntity):
                     self._adopt()
