@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from collections import Counter
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from wqc.runtime.manager.status import Status
 from wqc.runtime.sources.source import SourceError
 from wqc.runtime.stores.job import Job
 from wqc.runtime.stores.local.store import LocalStore
-from wqc.runtime.stores.store import Changed, Refused
+from wqc.runtime.stores.store import Change, Changed, Refused
 
 LARGE = {"kind": "large", "text": "x" * 500 * 1024}
 HUGE = {"kind": "large", "text": "x" * 1024 * 1024}
@@ -180,5 +181,39 @@ def test_what_a_job_lacks_is_asked_for_with_pauses(tmp_path: Path) -> None:
             await manager.until(lambda status: source.asked > before)
             go.touch()
             await manager.until_done(31)
+
+    asyncio.run(scenario())
+
+
+class NeverWhole(LocalStore):
+    """A large item's Job is made, and the manager dies before its data is: its pod waits for that."""
+
+    async def changes(self) -> AsyncIterator[Change]:
+        async for change in super().changes():
+            if not (isinstance(change, Changed) and change.job.content == "apart"):
+                yield change
+
+    async def create(self, queue: str, manifest: dict[str, Any], data: str = "") -> Job:
+        job = await super().create(queue, manifest, data)
+        if job.content == "here":
+            return job
+        why = "FailedMount: configmap not found"
+        return replace(job, content="absent", running=False, hindrance=why, hindered_by="volume")
+
+    async def give_up(self, job: Job) -> None:
+        self._changes.put_nowait(Changed(replace(job, phase="lost", hindrance="", reason="it never ran")))
+
+
+def test_a_job_whose_data_is_nowhere_is_in_nobody_s_way(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        workflow = Workflow("large")
+        workflow.queue("work", workflow.source("names"))
+        store = NeverWhole(tmp_path, {"work": queue_files("work", "true", at_once=1)})
+        source = Counted({"large": LARGE, "small": 1})
+        async with managed(workflow, tmp_path, store, {"names": source}) as manager:
+            await manager.until(lambda status: "FailedMount" in "".join(q.blocked for q in status.queues))
+            del source.data["large"]
+            await manager.until_done(1)
+            await manager.until(lambda status: "nothing lists it any more" in status.queues[0].blocked)
 
     asyncio.run(scenario())

@@ -72,6 +72,8 @@ class Custody:
                     job = await self._store.complete(attempts.latest, await self.data(attempts))
                 except (LookupError, SourceError, ItemTooLarge) as error:
                     self._troubles.note(key, attempts.latest.name, str(error), "source")
+                    if attempts.latest.hindrance:  # it waits for its data, and is in the way of others
+                        await self._store.give_up(attempts.latest)
                     continue
                 mended.append(job)
             self._absent.pop(key, None)
