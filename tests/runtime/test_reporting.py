@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from support.localrun import queue_files, until_idle
-from wqc.contract.limits import NAME_LENGTH
+from support.localrun import managed, queue_files, until_idle
+from support.sources import Holding
+from wqc.contract.limits import CONFIG_MAP_BYTES, NAME_LENGTH
 from wqc.runtime.graph.workflow import Workflow
 from wqc.runtime.manager.announcer import announce
 from wqc.runtime.manager.reporter import NUMBERS, report
@@ -139,6 +140,23 @@ class Announcing(LocalStore):
     async def announce(self, queue: str, said: Announcement) -> None:
         assert queue == "work"
         self.said.append((time.monotonic(), said.reason, said.message))
+
+
+def test_long_reasons_are_cut_in_what_is_written(tmp_path: Path) -> None:
+    """A source's own words, for each of many members."""
+
+    async def scenario() -> None:
+        workflow = Workflow("long")
+        members = [f"m{number}" for number in range(30)]
+        workflow.queue("work", workflow.bundle("names", members))
+        why = {f"item {number}": "é" * 5000 for number in range(10)}
+        sources = {f"names.{member}": Holding(dict.fromkeys(why, 1), why) for member in members}
+        files = {"work": queue_files("work", "true", lanes=members)}
+        async with managed(workflow, tmp_path, files, sources) as manager:
+            status = await manager.until(lambda status: sum(each.failed for each in status.nodes) == 300)
+            assert len(encode_report(status).encode()) < CONFIG_MAP_BYTES / 2
+
+    asyncio.run(scenario())
 
 
 def test_events_are_of_a_queue_s_state_and_not_of_each_item(tmp_path: Path) -> None:

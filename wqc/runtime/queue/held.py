@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Collection
 
-from wqc.runtime.manager.status import NAME_SHOWN, Failure
+from wqc.runtime.manager.status import NAME_SHOWN, REASON_SHOWN, Failure
 from wqc.runtime.queue.book import Attempts, Book, Stage
 from wqc.runtime.queue.ledger import Ledger
 from wqc.runtime.text import one_line
@@ -69,4 +69,5 @@ class Held:
 def failure(attempts: Attempts) -> Failure:
     """What people see of a held item."""
     job = attempts.latest
-    return Failure(job.name[:NAME_SHOWN], attempts.reason, job.job, (job.message or "")[-MESSAGE_SHOWN:])
+    reason, message = attempts.reason[:REASON_SHOWN], (job.message or "")[-MESSAGE_SHOWN:]
+    return Failure(job.name[:NAME_SHOWN], reason, job.job, message)
