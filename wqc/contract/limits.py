@@ -25,6 +25,9 @@ FIELD_NAME = r"[A-Za-z][A-Za-z0-9_]{0,62}"
 FAILED_LIMIT = 1000
 """How many failed items a queue, or a pattern node, holds unless the queue says otherwise."""
 
+MOST_FAILED = 10_000
+"""How many it may say at most: who wants all of them retried has their Jobs named, in one ConfigMap."""
+
 KEEP = 3600.0
 """Seconds that a finished Job stays unless its queue says otherwise."""
 

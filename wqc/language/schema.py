@@ -5,6 +5,7 @@ lists
 attributes.
 """
 
+from wqc.contract.limits import MOST_FAILED
 from wqc.language.types import (
     Attribute,
     BlockType,
@@ -472,7 +473,7 @@ QUEUE = BlockType(
         Attribute("failure_rate", Fraction(0.0, 0.99), "the share of attempts that fail, for the rates", "0"),
         Attribute("handover", Integer(1, 100_000), "how many finished Jobs may wait for their reader", "500"),
         Attribute(
-            "failed_limit", Integer(1, 100_000), "at so many failed items the queue pauses itself", "1000"
+            "failed_limit", Integer(1, MOST_FAILED), "at so many failed items the queue pauses itself", "1000"
         ),
         Attribute("keep", DurationType(), "how long a finished Job is kept", "1h"),
         Attribute("place", PLACES, "the nodes that its pods run on"),

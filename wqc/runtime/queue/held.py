@@ -33,10 +33,10 @@ class Held:
         dead = [each.latest for each in self._book.at("dead")]
         if items is None:
             return tuple(job.job for job in dead), ()
-        names = {job.name for job in dead}
-        wanted = set(items) - names
+        asked = set(items)
+        wanted = asked - {job.name for job in dead}
         seen = {job.name: one_line(job.name) for job in dead}
-        found = [job for job in dead if job.name in items or seen[job.name] in wanted]
+        found = [job for job in dead if job.name in asked or seen[job.name] in wanted]
         met = {each for job in found for each in (job.name, seen[job.name])}
         return tuple(job.job for job in found), tuple(item for item in items if item not in met)
 
@@ -62,8 +62,9 @@ class Held:
         return len(self._of(jobs, "recording"))
 
     def _of(self, jobs: Collection[str], *stages: Stage) -> list[Attempts]:
+        asked = set(jobs)
         found = [attempts for stage in stages for attempts in self._book.at(stage)]
-        return [attempts for attempts in found if attempts.latest.job in jobs]
+        return [attempts for attempts in found if attempts.latest.job in asked]
 
 
 def failure(attempts: Attempts) -> Failure:
