@@ -84,7 +84,7 @@ class Node:
         told.add(output)
         if told.issuperset(ways):
             await self._let_go(name)
-            del self._told[name]
+            self._told.pop(name, None)  # a listing without it may have come meanwhile
 
     async def close(self) -> None:
         await self._source.close()
@@ -98,11 +98,11 @@ class Node:
             batch = fresh[start : start + AT_ONCE]
             await asyncio.gather(*(self._judge_one(*entry, listing.failed) for entry in batch))
         self._unreadable = {entry: why for entry, why in self._unreadable.items() if entry in entries}
-        if len(fresh) > 1 and all(entry in self._unreadable for entry in fresh):
+        if len(fresh) > 1 and all(entry in self._unreadable for entry in entries):
             # it is the source, more likely than all of them
             raise SourceError(f"{fresh[0][0]}: {self._unreadable[fresh[0]]}")
         if listing.wants_done:
-            for entry in fresh:
+            for entry in entries:  # not of the fresh ones alone: it may not have heard it the last time
                 if self._outputs.get(entry) == ():
                     await self._let_go(entry[0])
 
