@@ -16,9 +16,11 @@ class Service:
     def __init__(self, down: bool = False) -> None:
         self.down = down
         self.asked = 0
+        self.texts: list[str] = []
 
     async def publish(self, name: str, version: str, text: str) -> None:
         self.asked += 1
+        self.texts.append(text)
         if self.down:
             raise SourceError("the service is down")
 
@@ -56,6 +58,34 @@ def test_what_is_gone_while_it_is_fetched_is_nobody_s_trouble(tmp_path: Path) ->
             await asyncio.sleep(0.5)
             (carrier,) = manager.status().carriers
             assert (carrier.blocked, carrier.troubled.count) == ("", 0)
+
+    asyncio.run(scenario())
+
+
+class Slow(Shared):
+    """Takes its time, for now, for what it had when it was asked."""
+
+    takes = 2.0
+
+    async def get(self, name: str) -> str:
+        text = await super().get(name)
+        await asyncio.sleep(self.takes)
+        return text
+
+
+def test_what_goes_and_comes_again_is_not_what_it_was(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        source = Slow({"item": "old"})
+        service = Service()
+        async with managed(
+            publishing(), tmp_path, {}, {"names": source}, carriers={"out": service}
+        ) as manager:
+            await manager.until(lambda status: any(each.waiting for each in status.carriers))
+            source.data.clear()
+            await asyncio.sleep(2.5)
+            source.takes, source.data["item"] = 0.0, "new"
+            await manager.until(lambda status: status.carriers[0].done == 1)
+        assert service.texts == ['"new"']
 
     asyncio.run(scenario())
 

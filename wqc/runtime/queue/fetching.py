@@ -34,6 +34,9 @@ class Fetching:
         await asyncio.wait({task}, timeout=BRIEFLY if self._under_way[inputs] else SOON)
         if task.done():
             return task.result()
+        if offer.withdrawn:
+            task.cancel()
+            return None
         self._late[key] = task
         self._under_way[inputs] += 1
 

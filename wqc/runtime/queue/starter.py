@@ -339,7 +339,6 @@ class Starter:
             self._defer(key, offer, str(error), "source")
             return
         if offer.withdrawn:
-            self._fetching.drop(key)
             return
         if text is None:
             self.inbox.put_back(key, offer)
