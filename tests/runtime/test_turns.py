@@ -93,6 +93,30 @@ def test_an_item_that_hangs_does_not_keep_those_behind_it_waiting(tmp_path: Path
     asyncio.run(scenario())
 
 
+class HangsLater(Shared):
+    """Gives an item's data once, by which it is known that a node fails it."""
+
+    given = False
+
+    async def get(self, name: str) -> str:
+        if name == "0" and self.given:
+            await asyncio.sleep(3600)
+        self.given = self.given or name == "0"
+        return await super().get(name)
+
+
+def test_an_item_that_hangs_does_not_keep_others_from_being_held(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        workflow = Workflow("turns")
+        workflow.queue("work", workflow.filter("some", workflow.source("names"), "item.data > 0"))
+        files = {"work": queue_files("work", "true")}
+        source = HangsLater({f"{number}": "no number" for number in range(20)})
+        async with managed(workflow, tmp_path, files, {"names": patient(source, 10.0)}) as manager:
+            await manager.until(lambda status: status.nodes and status.nodes[-1].failed == 19, 9)
+
+    asyncio.run(scenario())
+
+
 def test_what_is_slow_is_not_asked_for_twice(tmp_path: Path) -> None:
     asked: Counter[str] = Counter()
 

@@ -18,6 +18,7 @@ from wqc.runtime.manager.status import NodeStatus, in_words, troubled
 from wqc.runtime.periods import Periods
 from wqc.runtime.queue.attempt import Identity
 from wqc.runtime.queue.book import Attempts
+from wqc.runtime.queue.fetching import Fetching
 from wqc.runtime.queue.held import failure
 from wqc.runtime.queue.heldjob import held_job
 from wqc.runtime.queue.jobstation import JobStation
@@ -60,6 +61,7 @@ class Holder(JobStation):
         self._opened = opened
         self._waiting: dict[bytes, Offer] = {}
         self._troubles = Troubles[bytes]("held", periods.backoff, periods, node=node)
+        self._fetching = Fetching(self.look_again)
         self._pause = Pause(node, periods)
         """From making Jobs."""
         self._was_full = False
@@ -71,7 +73,7 @@ class Holder(JobStation):
         key = self.key(offer.delivery.name, offer.delivery.version)
         self._troubles.settle(key)
         if self._waiting.get(key) is offer:
-            del self._waiting[key]
+            self._drop(key)
 
     # --- what it says ---
 
@@ -133,6 +135,7 @@ class Holder(JobStation):
 
     def _drop(self, key: bytes) -> Offer | None:
         self._troubles.settle(key)
+        self._fetching.drop(key)
         return self._waiting.pop(key, None)
 
     def _judge(self, attempts: Attempts) -> None:
@@ -159,7 +162,7 @@ class Holder(JobStation):
         for key, offer in list(self._waiting.items()):
             if self.full or not self._pause.over:
                 return
-            is_due = self._troubles.due(key) <= time.monotonic()
+            is_due = self._troubles.due(key) <= time.monotonic() and not self._fetching.holds_up(key, offer)
             if is_due and not offer.withdrawn and offer.origin.is_open():
                 await self._hold(key, offer)
             if offer.withdrawn:
@@ -168,8 +171,8 @@ class Holder(JobStation):
     async def _hold(self, key: bytes, offer: Offer) -> None:
         delivery = offer.delivery
         try:
-            text = await offer.text()
-            if offer.withdrawn:
+            text = await self._fetching.text(key, offer)
+            if text is None or offer.withdrawn:
                 return
             identity = Identity(delivery.name, delivery.version, 0, 1, 0)
             job = await self._create(identity, text, delivery.failure)
