@@ -141,7 +141,8 @@ class Lease:
 
     async def _read(self) -> LeaseObject | None:
         try:
-            return decoded(await self._transport.ask("GET", f"{self._collection}/{self._name}"), LeaseObject)
+            answer = await self._transport.ask("GET", f"{self._collection}/{self._name}", at_once=True)
+            return decoded(answer, LeaseObject)
         except ApiError as error:
             if error.status == 404:
                 return None
@@ -161,6 +162,6 @@ class Lease:
             },
         }
         method, path = ("PUT", f"{self._collection}/{self._name}") if version else ("POST", self._collection)
-        answer = decoded(await self._transport.ask(method, path, body=body), LeaseObject)
+        answer = decoded(await self._transport.ask(method, path, body=body, at_once=True), LeaseObject)
         self._version = answer.metadata.resource_version
         self._transitions = transitions
