@@ -1,6 +1,7 @@
 """What the store never does keeps nothing else from being recorded."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,5 +63,55 @@ def test_what_is_discarded_makes_room(tmp_path: Path) -> None:
             (failure,) = manager.status().nodes[-1].failures
             await ask(tmp_path, "some", "discard", (failure.item,))
             await manager.until(lambda status: (tmp_path / "ledger" / "some").exists())
+
+    asyncio.run(scenario())
+
+
+class Picky(LocalStore):
+    """Takes no Job with this word in it, as an admission webhook might."""
+
+    async def create(self, queue: str, manifest: dict[str, Any], data: str = "") -> Job:
+        if "odious" in str(manifest):
+            raise Refused("denied the request")
+        return await super().create(queue, manifest, data)
+
+
+def test_an_item_that_can_not_be_held_keeps_no_other_from_it(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        workflow = Workflow("picky")
+        workflow.queue("work", workflow.filter("some", workflow.source("names"), "item.data > 0"))
+        store = Picky(tmp_path, {"work": queue_files("work", "true")})
+        source = Shared({"odious": "no number"} | {f"bad {number}": "no number" for number in range(9)})
+        async with managed(workflow, tmp_path, store, {"names": source}) as manager:
+            await manager.until(lambda status: status.nodes and status.nodes[-1].failed == 9)
+            await manager.until(lambda status: status.nodes[-1].blocked == "denied the request")
+
+    asyncio.run(scenario())
+
+
+class HalfMade(LocalStore):
+    """Large items' Jobs are made without their data, and that of one is refused."""
+
+    completed = 0
+
+    async def create(self, queue: str, manifest: dict[str, Any], data: str = "") -> Job:
+        job = await super().create(queue, manifest, data)
+        return replace(job, content="absent") if job.content == "apart" else job
+
+    async def complete(self, job: Job, data: str) -> Job:
+        if job.name == "odious":
+            raise Refused("denied the request")
+        self.completed += 1
+        return await super().complete(job, data)
+
+
+def test_a_job_that_can_not_be_completed_keeps_no_other_from_it(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        workflow = Workflow("picky")
+        workflow.queue("work", workflow.source("names"))
+        store = HalfMade(tmp_path, {"work": queue_files("work", "sleep 60", at_once=3)})
+        source = Shared(dict.fromkeys(("odious", "a", "b"), "x" * 100_000))
+        async with managed(workflow, tmp_path, store, {"names": source}) as manager:
+            await manager.until(lambda status: store.completed == 2)
 
     asyncio.run(scenario())

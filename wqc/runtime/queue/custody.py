@@ -68,6 +68,7 @@ class Custody:
         for key in [key for key in self._absent if self._troubles.due(key) <= now]:
             attempts = self._book.get(key)
             if attempts and attempts.latest.content == "absent" and attempts.latest.phase == "active":
+                self._absent[key] = self._absent.pop(key)  # the others first, the next time
                 try:
                     job = await self._store.complete(attempts.latest, await self.data(attempts))
                 except (LookupError, SourceError, ItemTooLarge) as error:

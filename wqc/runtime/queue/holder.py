@@ -169,6 +169,7 @@ class Holder(JobStation):
                 self.withdraw(offer)  # a finished Job that is deleted withdraws it and tells nobody
 
     async def _hold(self, key: bytes, offer: Offer) -> None:
+        """Raises Refused."""
         delivery = offer.delivery
         try:
             text = await self._fetching.text(key, offer)
@@ -182,6 +183,10 @@ class Holder(JobStation):
         except ForeignJob as error:
             self._troubles.note(key, delivery.name, str(error), "name")
             return
+        except Refused:
+            if key in self._waiting:
+                self._waiting[key] = self._waiting.pop(key)  # the others first, the next time
+            raise
         self._drop(key)
         self._holds(job, offer)
 
