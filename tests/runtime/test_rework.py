@@ -220,3 +220,31 @@ def test_a_record_that_can_not_be_read_when_rework_changes(tmp_path: Path) -> No
 
     asyncio.run(scenario())
     assert out.read_text().count("x") == 2
+
+
+def test_that_record_keeps_no_other_queue_of_its_source_waiting(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    source = Versioned({"a": 1})
+    workflow = Workflow("versions")
+    both = workflow.copier("both", workflow.source("names"))
+    workflow.queue("good", both)
+    workflow.queue("bad", both)
+    good = queue_files("good", "true", keep=0)
+    files = {"good": good, "bad": queue_files("bad", f"echo x >> {out}", keep=0)}
+    asyncio.run(until_idle(workflow, tmp_path, files, {"names": source}))
+    asyncio.run(let_go(tmp_path, files))
+
+    async def scenario() -> None:
+        files = {"good": good, "bad": queue_files("bad", f"echo x >> {out}", rework="on_change", keep=0)}
+        segment = next((tmp_path / "ledger" / "bad").iterdir())
+        content = segment.read_bytes()
+        segment.write_bytes(b"rubbish")
+        source.data["b"] = 2
+        async with managed(workflow, tmp_path, files, {"names": source}) as manager:
+            await manager.until(lambda status: status.queues and status.queues[0].done == 2)
+            segment.write_bytes(content)
+            await manager.settled()
+            assert manager.status().queues[1].done == 2
+
+    asyncio.run(scenario())
+    assert out.read_text().count("x") == 2

@@ -37,8 +37,8 @@ class Rework:
         """The `rework` that a queue's record still goes by."""
         self._unlisted: dict[str, set[Port]] = {}
         """Of such a queue, the sources whose items are still to be looked at."""
-        self._begun = {name: asyncio.Event() for name in queues}
-        """What there are Jobs for is recorded anew."""
+        self._early: dict[str, dict[Port, Mapping[str, str]]] = {}
+        """By queue whose record isn't read yet, the first listing of each of those sources."""
         self._known: dict[str, str] = {}
         """What is to be written into the state."""
         self._wake = asyncio.Event()
@@ -52,6 +52,7 @@ class Rework:
             elif before != queue.rework:
                 self._before[name] = before
                 self._unlisted[name] = {port for port, reached in self._prefixes.items() if name in reached}
+                self._early[name] = {}
 
     async def begin(self, name: str) -> None:
         """Once a queue's record is read, and before anything is judged: the Jobs that there are belong to
@@ -65,7 +66,9 @@ class Rework:
                 if len(known) == len(items):  # else one of them is under way
                     keys |= known
             await patiently(name, partial(queue.record_again, keys, now=True), self._periods)
-            self._begun[name].set()
+            while self._early[name]:
+                await self._look_at(name, *self._early[name].popitem(), now=True)
+            del self._early[name]
 
     async def run(self) -> None:
         """Write down what the records go by; never returns."""
@@ -75,19 +78,33 @@ class Rework:
             await patiently("", partial(self._write, self._known.copy()), self._periods)
 
     async def listed(self, port: Port, versions: Mapping[str, str]) -> None:
-        """Before any of them is sent. None at all may be an unmounted share."""
+        """Before any of them is sent. None at all may be an unmounted share. What is sent to a queue whose
+        record can't be read waits there, and keeps no other waiting.
+        """
         for name in [name for name, ports in self._unlisted.items() if versions and port in ports]:
-            await self._begun[name].wait()
-            prefixes = self._prefixes[port][name]
-            pairs = iter(versions.items())
-            while some := tuple(islice(pairs, AT_ONCE)):
-                items = [(prefix + each, version) for each, version in some for prefix in prefixes]
-                await self._queues[name].record_again(self._keys(name, items), now=False)
-                await asyncio.sleep(0)
-            self._unlisted[name].discard(port)
-            if not self._unlisted[name]:
-                del self._unlisted[name]
-                self._settle(name)
+            if name in self._early:
+                self._early[name].setdefault(port, versions)
+            else:
+                await self._look_at(name, port, versions, now=False)
+
+    async def _look_at(self, name: str, port: Port, versions: Mapping[str, str], now: bool) -> None:
+        """`now`: as for record_again."""
+        queue = self._queues[name]
+        prefixes = self._prefixes[port][name]
+        pairs = iter(versions.items())
+        while some := tuple(islice(pairs, AT_ONCE)):
+            items = [(prefix + each, version) for each, version in some for prefix in prefixes]
+            keys = self._keys(name, items)
+            if now:
+                await patiently(name, partial(queue.record_again, keys, now=True), self._periods)
+                queue.forget([known for known, key in keys.items() if known != key])
+            else:
+                await queue.record_again(keys, now=False)
+            await asyncio.sleep(0)
+        self._unlisted[name].discard(port)
+        if not self._unlisted[name]:
+            del self._unlisted[name]
+            self._settle(name)
 
     def _settle(self, name: str) -> None:
         self._known[REWORK + name] = self._queues[name].rework
