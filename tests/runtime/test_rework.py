@@ -248,3 +248,26 @@ def test_that_record_keeps_no_other_queue_of_its_source_waiting(tmp_path: Path) 
 
     asyncio.run(scenario())
     assert out.read_text().count("x") == 2
+
+
+def test_an_item_whose_job_is_deleted_before_it_is_recorded_is_not_begun_anew(tmp_path: Path) -> None:
+    """Its next version comes while only the manager knows that it is done."""
+    out = tmp_path / "out"
+
+    async def scenario() -> None:
+        workflow = Workflow("versions")
+        workflow.queue("work", workflow.source("names"))
+        files = {"work": queue_files("work", f"echo x >> {out}")}
+        source = Versioned({"a": 1})
+        async with managed(
+            workflow, tmp_path, files, {"names": source}, replace(QUICK, flush=2.0)
+        ) as manager:
+            await manager.until_done(1)
+            (job,) = (tmp_path / "jobs").iterdir()
+            job.rename(tmp_path / "deleted")
+            manager.store._changes.put_nowait(Gone(job.name))
+            source.version = "2"
+            await manager.settled(lambda status: (tmp_path / "ledger" / "work").exists())
+
+    asyncio.run(scenario())
+    assert out.read_text().count("x") == 1

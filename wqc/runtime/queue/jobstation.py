@@ -38,7 +38,7 @@ class JobStation(Station):
 
     def offer(self, offer: Offer) -> None:
         key = self.key(offer.delivery.name, offer.delivery.version)
-        if key in self._ledger or key in self._book:
+        if key in self._ledger or self._ledger.will_have(key) or key in self._book:
             self._custody.has(key, offer)
         else:
             self._put(key, offer)
