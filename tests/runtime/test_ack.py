@@ -2,12 +2,13 @@
 
 import asyncio
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.localrun import Managed, jobs, managed, queue_files, recorded, until_idle
+from support.localrun import QUICK, Managed, jobs, managed, queue_files, recorded, until_idle
 from support.sources import Holding
 from wqc.contract.names import item_hash
 from wqc.runtime.graph.workflow import Ack, Workflow
@@ -184,5 +185,34 @@ def test_a_second_manager_tells_what_the_first_had_recorded(tmp_path: Path) -> N
             await manager.until(lambda status: not source.data)
             # nor is it remembered for longer than the source lists it
             await manager.until(lambda status: not recorded(tmp_path, DROPPED))
+
+    asyncio.run(scenario())
+
+
+class Forgetful(Holding):
+    """A source that dies after it has said yes, and knows nothing of that when it is there again."""
+
+    deaf = 1
+
+    async def done(self, name: str) -> None:
+        self.told.append(name)
+        if self.deaf:
+            self.deaf -= 1
+        else:
+            self.data.pop(name, None)
+
+
+def test_what_a_source_lists_still_is_told_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        workflow = Workflow("acknowledged")
+        workflow.queue("work", workflow.source("names"))
+        files = {"work": queue_files("work", "true")}
+        source = Forgetful({"a": "a"})
+        periods = replace(QUICK, audit=1.0)
+        async with managed(workflow, tmp_path, files, {"names": source}, periods) as manager:
+            await manager.until_done(1)
+            await asyncio.sleep(0.5)
+            assert source.told == ["a"]
+            await manager.until(lambda status: not source.data)
 
     asyncio.run(scenario())

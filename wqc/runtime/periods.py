@@ -25,7 +25,9 @@ class Periods:
     """After a Job was refused without word when to ask again; doubled up to refused_limit."""
     refused_limit: float = 30.0
     audit: float = 600.0
-    """Between two listings of all Jobs: what a watch left out is found out."""
+    """Between two listings of all Jobs: what a watch left out is found out. And until a source that lists an
+    item still is told again that it is done.
+    """
     lease: float = 15.0
     """How long a manager is alone after it last said that it lives; whole seconds."""
     rest: float = 10.0

@@ -94,6 +94,8 @@ class Feed:
         """Items of the first listing that weren't sent yet; they come before others."""
         self._finished: dict[str, None] = {}
         """Items that the source keeps until it is told that others have them."""
+        self._told: dict[str, float] = {}
+        """Items that it was told of and lists still: when, on the monotonic clock."""
         self._wants_done = False
         self.remember: float | None = None
         """Seconds within which what it doesn't list any more may come back, where it knows."""
@@ -202,6 +204,7 @@ class Feed:
         self._unreadable.settle(name)
         self._untold.settle(name)
         self._finished.pop(name, None)
+        self._told.pop(name, None)
         origin = self._origins.pop(name, None)
         if origin:
             self._withdraw(origin)
@@ -262,6 +265,9 @@ class Feed:
 
     async def _tell_finished(self) -> None:
         if isinstance(self._source, HoldingSource):
+            long_ago = time.monotonic() - self._periods.audit
+            for name in [name for name, at in self._told.items() if at <= long_ago]:
+                self._finished[name] = None  # it may have died before it knew that for good
             names = _due(self._finished, self._untold)
             for start in range(0, len(names), AT_ONCE):
                 batch = names[start : start + AT_ONCE]
@@ -277,6 +283,7 @@ class Feed:
             return
         self._untold.settle(name)
         self._finished.pop(name, None)
+        self._told[name] = time.monotonic()
 
     def _send(self, item: Item) -> None:
         origin = Origin(
