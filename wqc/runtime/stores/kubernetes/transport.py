@@ -59,23 +59,13 @@ class Transport:
         content_type: str,
         accept: str,
     ) -> bytes:
-        answer = self._send(method, path, query, body, content_type, accept, (5.0, self._timeout))
-        try:
-            content = bytes(answer.read(decode_content=True))
-        except (urllib3.exceptions.HTTPError, OSError) as error:
-            raise ApiError(0, f"the API server's answer broke off: {error}") from None
-        finally:
-            answer.release_conn()
-        _check(answer, content)
-        return content
+        return _whole(self._send(method, path, query, body, content_type, accept, (5.0, self._timeout)))
 
     def stream(self, path: str, query: Mapping[str, str], silence: float) -> urllib3.BaseHTTPResponse:
         """An answer that goes on; reading fails after `silence` seconds without a byte. Raises ApiError."""
         answer = self._send("GET", path, query, None, JSON, JSON, (5.0, silence))
         if answer.status != 200:
-            content = bytes(answer.read(decode_content=True))
-            answer.release_conn()
-            _check(answer, content)
+            _whole(answer)
         return answer
 
     def _send(
@@ -114,6 +104,18 @@ def lines(answer: urllib3.BaseHTTPResponse) -> Iterator[list[bytes]]:
         *whole, rest = (rest + chunk).split(b"\n")
         if whole:
             yield whole
+
+
+def _whole(answer: urllib3.BaseHTTPResponse) -> bytes:
+    """Its body. Raises ApiError."""
+    try:
+        content = bytes(answer.read(decode_content=True))
+    except (urllib3.exceptions.HTTPError, OSError) as error:
+        raise ApiError(0, f"the API server's answer broke off: {error}") from None
+    finally:
+        answer.release_conn()
+    _check(answer, content)
+    return content
 
 
 def _check(answer: urllib3.BaseHTTPResponse, content: bytes) -> None:
