@@ -88,7 +88,9 @@ async def follow(
             del found  # else it would be in memory for as long as the watch lasts
             pause = 0.0
             while True:
+                opened = time.monotonic()
                 version = await _read(transport, watch, path, version, kind, told)
+                await asyncio.sleep(max(0.0, opened + LEAST_PAUSE - time.monotonic()))
                 left = audit_at - time.monotonic()
                 if left <= 0:
                     break
