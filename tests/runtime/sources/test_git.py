@@ -40,8 +40,8 @@ class Repo:
             "GIT_AUTHOR_EMAIL": "ann@example.com",
             "GIT_COMMITTER_NAME": "Bob",
             "GIT_COMMITTER_EMAIL": "bob@example.com",
-            "GIT_AUTHOR_DATE": f"{self.clock} +0200",
-            "GIT_COMMITTER_DATE": f"{self.clock} +0200",
+            "GIT_AUTHOR_DATE": f"@{self.clock} +0200",
+            "GIT_COMMITTER_DATE": f"@{self.clock} +0200",
         }
         made = subprocess.run(["git", *arguments], env=environment, capture_output=True, check=True, **more)
         return made.stdout.decode().strip()
@@ -348,3 +348,16 @@ def test_many_commits(tmp_path: Path) -> None:
         assert len(names) == 10_000
         assert source.data(names[0])["subject"] == "10000"
         assert source.data(names[-1])["subject"] == "19999"
+
+
+def test_a_commit_of_a_year_that_no_calendar_has(repo: Repo) -> None:
+    repo.clock = 999_999_999_999
+    commit = repo.commit("from afar")
+
+    async def scenario() -> None:
+        source = GitSource(Repository(str(repo.path)))
+        assert [*(await source.list()).versions] == [commit]
+        assert json.loads(await source.get(commit))["time"] == "9999-12-31T23:59:59Z"
+        await source.close()
+
+    asyncio.run(scenario())

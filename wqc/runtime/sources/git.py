@@ -74,7 +74,7 @@ class GitSource:
                 "commit": name,
                 "author": author,
                 "subject": subject,
-                "time": datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                "time": _time(int(seconds)),
             }
         )
 
@@ -114,3 +114,12 @@ class GitSource:
         count = f"--max-count={self._what.depth}"
         out = await self._git.run("rev-list", "--date-order", "--reverse", count, HEADS + branch, "--")
         return tuple(out.decode().split())
+
+
+def _time(seconds: int) -> str:
+    """A commit may say anything; what no calendar has is the last second of those that it has."""
+    try:
+        time = datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        time = datetime.max
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ")
