@@ -202,6 +202,30 @@ def test_events_are_of_a_queue_s_state_and_not_of_each_item(tmp_path: Path) -> N
     assert second - first >= period
 
 
+def test_what_comes_and_goes_is_told_seldom(tmp_path: Path) -> None:
+    """As where a quick queue waits for the reader of its items, again and again."""
+    store = Announcing(tmp_path)
+    looks = 0
+
+    def status() -> Status:
+        nonlocal looks
+        looks += 1
+        return Status((), (replace(WAITING, blocked="its reader" * (looks % 2)),), (), idle=False)
+
+    async def scenario() -> None:
+        task = asyncio.create_task(announce(store, status, Periods(report=0.02, announce=1.0)))
+        await asyncio.sleep(2.5)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await store.close()
+
+    asyncio.run(scenario())
+    assert looks > 20
+    blocked = [at for at, reason, _ in store.said if reason == "Blocked"]
+    assert 2 <= len(blocked) <= 3
+    assert len(store.said) <= 2 * len(blocked)
+
+
 class Refusing(LocalStateStore):
     asked = 0
 

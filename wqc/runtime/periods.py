@@ -41,7 +41,7 @@ class Periods:
     lost: float = 86400.0
     """How long it is said that one of them was lost."""
     announce: float = 60.0
-    """Between two Events of a queue that stays blocked."""
+    """Between two Events of a queue that stays blocked, or is again."""
     lost_node: float = 300.0
     """How long a pod that should be gone may stay before its node counts as lost."""
     unhealthy: float = 300.0

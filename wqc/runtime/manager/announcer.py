@@ -15,6 +15,7 @@ from wqc.runtime.stores.store import Announcement, JobStore, Refused
 class _Told:
     problem: str = ""
     at: float = float("-inf")
+    """When it was last said that it is ill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,9 @@ class _State:
 
 
 async def announce(store: JobStore, status: Callable[[], Status], periods: Periods) -> None:
-    """Looks every `periods.report` seconds; `periods.announce` lie between two words on what stays ill."""
+    """Looks every `periods.report` seconds; `periods.announce` lie between two words on what stays ill, or is
+    again.
+    """
     told: dict[tuple[str, str], _Told] = {}
     pause = Pause("", periods, "can't make an Event")
     while True:
@@ -42,11 +45,13 @@ async def announce(store: JobStore, status: Callable[[], Status], periods: Perio
             last = told.get((state.node, state.ill), _Told())
             if state.problem == last.problem or not pause.over:
                 continue
-            if state.problem and last.problem and time.monotonic() < last.at + periods.announce:
+            if state.problem and time.monotonic() < last.at + periods.announce:
                 continue
             try:
                 await store.announce(state.node, state.announcement())
-                told[state.node, state.ill] = _Told(state.problem, time.monotonic())
+                told[state.node, state.ill] = _Told(
+                    state.problem, time.monotonic() if state.problem else last.at
+                )
                 pause.succeeded()
             except Refused as refused:
                 pause.refused(refused)
