@@ -217,3 +217,33 @@ def test_a_job_whose_data_is_nowhere_is_in_nobody_s_way(tmp_path: Path) -> None:
             await manager.until(lambda status: "nothing lists it any more" in status.queues[0].blocked)
 
     asyncio.run(scenario())
+
+
+class Reading(LocalStore):
+    read = 0
+
+    async def data(self, job: Job) -> str:
+        self.read += 1
+        return await super().data(job)
+
+
+def test_the_data_of_a_held_item_is_not_asked_for_each_time_that_its_job_is_told_of(tmp_path: Path) -> None:
+    """An audit tells of all."""
+
+    async def scenario() -> None:
+        workflow = Workflow("large")
+        workflow.queue("work", workflow.source("names"))
+        store = Reading(tmp_path, {"work": queue_files("work", "exit 1", retries=0)})
+        async with managed(workflow, tmp_path, store, {"names": {"large": LARGE}}) as manager:
+            status = await manager.settled(lambda status: status.queues[0].held == 1)
+            (failure,) = status.queues[0].failures
+            before = store.read
+            for _ in range(3):
+                job = await store.get("work", failure.job)
+                assert job
+                assert job.content == "apart"
+                store._changes.put_nowait(Changed(replace(job, phase="failed", running=False)))
+                await asyncio.sleep(0.2)
+            assert store.read == before
+
+    asyncio.run(scenario())

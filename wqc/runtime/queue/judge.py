@@ -70,8 +70,7 @@ class Judge:
         if job.hindrance:
             self._starter.judged(attempts.key, job)
         self._overdue.note(attempts.key, job)
-        judged = attempts.judged
-        if judged and (judged.job, judged.phase, judged.superseded) == (job.job, job.phase, job.superseded):
+        if is_judged(attempts, job):
             return
         if job.done:
             if job.phase == "succeeded":
@@ -173,3 +172,11 @@ class Judge:
         origin = self._hand_on([Port(self._queue, each) for each in outputs], job, data, fetch, complete)
         if attempts.stage == "handing":
             attempts.origin = origin
+
+
+def is_judged(attempts: Attempts, job: Job) -> bool:
+    """The item was, by that Job as it is now."""
+    judged = attempts.judged
+    return judged is not None and (
+        (judged.job, judged.phase, judged.superseded) == (job.job, job.phase, job.superseded)
+    )

@@ -23,7 +23,7 @@ from wqc.runtime.periods import Periods
 from wqc.runtime.queue.book import Attempts
 from wqc.runtime.queue.held import failure
 from wqc.runtime.queue.jobstation import JobStation
-from wqc.runtime.queue.judge import HandOn, Judge
+from wqc.runtime.queue.judge import HandOn, Judge, is_judged
 from wqc.runtime.queue.largeitem import ItemTooLarge
 from wqc.runtime.queue.ledger import Ledger
 from wqc.runtime.queue.overdue import Overdue
@@ -275,10 +275,10 @@ class Queue(JobStation):
 
     @staticmethod
     def _needs_data(attempts: Attempts) -> bool:
-        """It is a finished Job's item, whose data isn't with the Job."""
+        """It is a finished Job's item, whose data isn't with the Job, and isn't judged yet."""
         job = attempts.latest
-        is_over = job.phase in ("succeeded", "failed")
-        return is_over and job.content != "here" and not (job.held or job.done)
+        is_over = job.phase in ("succeeded", "failed") and not (job.held or job.done)
+        return is_over and job.content != "here" and not is_judged(attempts, job)
 
     async def _data_of(self, attempts: Attempts) -> str | None:
         """Raises Refused."""
