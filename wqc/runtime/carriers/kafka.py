@@ -22,7 +22,7 @@ from wqc.runtime.carriers.replicas import Replicas
 from wqc.runtime.kafka.connection import Config, Connection, Errors, awaited
 from wqc.runtime.kafka.headers import headers
 from wqc.runtime.sources.source import SourceError
-from wqc.runtime.sources.threads import in_thread
+from wqc.runtime.threads import in_thread
 
 LARGEST = 64 * 1024 * 1024
 """Bytes of a message that the client sends; what is too large for the topic, the brokers say."""

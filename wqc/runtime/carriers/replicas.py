@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from confluent_kafka import KafkaError, KafkaException
 
 from wqc.runtime.sources.source import SourceError
-from wqc.runtime.sources.threads import in_thread
+from wqc.runtime.threads import in_thread
 
 if TYPE_CHECKING:
     from confluent_kafka.admin._metadata import ClusterMetadata, PartitionMetadata

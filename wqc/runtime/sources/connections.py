@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from wqc.runtime.sources.source import SourceError
-from wqc.runtime.sources.threads import in_thread
+from wqc.runtime.threads import in_thread
 
 LARGEST = 64 * 1024 * 1024
 """Bytes of an answer; a service that sends more is broken or hostile."""

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from wqc.runtime.sources.glob import Glob
 from wqc.runtime.sources.source import Listing, NoSuchItem, SourceError
-from wqc.runtime.sources.threads import in_thread
 from wqc.runtime.text import encode
+from wqc.runtime.threads import in_thread
 
 FILE_SYSTEM_S_OWN = "lost+found"
 """In the top folder of ext file systems, for root alone."""

@@ -20,7 +20,7 @@ from wqc.runtime.sources.body import Body
 from wqc.runtime.sources.broker import Held
 from wqc.runtime.sources.progress import Progress, resumed, topic_of
 from wqc.runtime.sources.source import NoSuchItem
-from wqc.runtime.sources.threads import in_thread
+from wqc.runtime.threads import in_thread
 
 MOST_BYTES = 16 * 1024 * 1024
 """Of the bodies that are held at a time; one message always is."""

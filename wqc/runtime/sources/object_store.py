@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 from wqc.runtime.sources.glob import Glob
 from wqc.runtime.sources.options import Credential
 from wqc.runtime.sources.source import Listing, NoSuchItem, SourceError
-from wqc.runtime.sources.threads import in_thread
 from wqc.runtime.text import encode
+from wqc.runtime.threads import in_thread
 
 if TYPE_CHECKING:
     from minio import Minio

@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 import urllib3
 from kubernetes.client import ApiClient, ApiException
 
-from wqc.runtime.sources.threads import in_thread
 from wqc.runtime.stores.kubernetes.traffic import Traffic
+from wqc.runtime.threads import in_thread
 
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
