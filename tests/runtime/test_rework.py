@@ -15,7 +15,7 @@ from wqc.runtime.sources.source import Listing
 from wqc.runtime.stores.local.state import LocalStateStore
 from wqc.runtime.stores.local.store import LocalStore
 from wqc.runtime.stores.state import State
-from wqc.runtime.stores.store import Gone, Listed, QueueFiles, Refused
+from wqc.runtime.stores.store import Gone, Kind, Listed, QueueFiles, Refused, Segment
 
 
 class Versioned(Shared):
@@ -245,6 +245,48 @@ def test_that_record_keeps_no_other_queue_of_its_source_waiting(tmp_path: Path) 
             segment.write_bytes(content)
             await manager.settled()
             assert manager.status().queues[1].done == 2
+
+    asyncio.run(scenario())
+    assert out.read_text().count("x") == 2
+
+
+class Slow(LocalStore):
+    """Takes no segment for a while."""
+
+    ready = False
+    asked = 0
+
+    async def add_segment(self, queue: str, segment: Segment, kind: Kind = "ledger") -> None:
+        if not self.ready:
+            self.asked += 1
+            raise Refused("it is busy")
+        await super().add_segment(queue, segment, kind)
+
+
+def test_its_source_is_listed_again_and_again_while_the_record_is_made_anew(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    source = Versioned({"a": 1})
+    workflow = Workflow("versions")
+    workflow.queue("work", workflow.source("names"))
+    files = {"work": queue_files("work", f"echo x >> {out}", keep=0)}
+    asyncio.run(until_idle(workflow, tmp_path, files, {"names": source}))
+    asyncio.run(let_go(tmp_path, files))
+
+    async def scenario() -> None:
+        segment = next((tmp_path / "ledger" / "work").iterdir())
+        content = segment.read_bytes()
+        segment.write_bytes(b"rubbish")
+        store = Slow(tmp_path, {"work": queue_files("work", f"echo x >> {out}", rework="on_change", keep=0)})
+        async with managed(workflow, tmp_path, store, {"names": source}) as manager:
+            await manager.until(lambda status: status.queues and "can't be read" in status.queues[0].blocked)
+            await asyncio.sleep(3 * QUICK.listing)
+            segment.write_bytes(content)
+            await manager.until(lambda status: store.asked > 0)
+            await asyncio.sleep(3 * QUICK.listing)
+            store.ready = True
+            source.data["b"] = 2
+            await manager.until(lambda status: out.read_text().count("x") == 2)
+            await manager.settled(lambda status: status.queues[0].done == 2)
 
     asyncio.run(scenario())
     assert out.read_text().count("x") == 2

@@ -66,8 +66,11 @@ class Rework:
                 if len(known) == len(items):  # else one of them is under way
                     keys |= known
             await patiently(name, partial(queue.record_again, keys, now=True), self._periods)
-            while self._early[name]:
-                await self._look_at(name, *self._early[name].popitem(), now=True)
+            early = self._early[name]
+            while early:
+                port, versions = next(iter(early.items()))
+                await self._look_at(name, port, versions, now=True)
+                del early[port]  # not before: it may be listed again meanwhile
             del self._early[name]
 
     async def run(self) -> None:
