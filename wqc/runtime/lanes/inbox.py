@@ -6,7 +6,9 @@ from itertools import islice
 
 from wqc.runtime.graph.graph import Line
 from wqc.runtime.graph.origin import Offer
-from wqc.runtime.queue.fetching import AT_ONCE
+
+AT_ONCE = 16
+"""Items of one line whose data is on its way, while the others of that line aren't asked for."""
 
 
 class Inbox:

@@ -5,13 +5,12 @@ from collections import Counter
 from collections.abc import Callable
 
 from wqc.runtime.graph.origin import Offer
+from wqc.runtime.lanes.inbox import AT_ONCE
 
 SOON = 1.0
 """Seconds that the others of a batch wait for one."""
 BRIEFLY = 0.1
 """As many while another of its line takes long already: it may be the source."""
-AT_ONCE = 16
-"""Of one line under way, while the others of that line aren't asked for."""
 
 Inputs = tuple[str, ...]
 """See Delivery."""
