@@ -93,3 +93,25 @@ def test_what_was_held_by_a_job_that_is_deleted(tmp_path: Path) -> None:
         assert store.asked == 2
 
     asyncio.run(scenario())
+
+
+class NotOf(LocalStore):
+    """Never gives the data of one item."""
+
+    async def data(self, job: Job) -> str:
+        if job.name == "large 0":
+            raise Refused("no")
+        return await super().data(job)
+
+
+def test_what_is_refused_of_one_item_keeps_no_other_waiting(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        workflow = Workflow("busy")
+        workflow.queue("second", workflow.queue("first", workflow.source("names")))
+        store = NotOf(tmp_path, {each: queue_files(each, "true", at_once=2) for each in ("first", "second")})
+        source = Shared({f"large {number}": LARGE for number in range(4)})
+        async with managed(workflow, tmp_path, store, {"names": source}) as manager:
+            await manager.until(lambda status: status.queues and status.queues[1].done == 3)
+            assert "no" in manager.status().queues[0].blocked
+
+    asyncio.run(scenario())

@@ -257,6 +257,7 @@ class Queue(JobStation):
     async def _judge_changed(self) -> None:
         """What the store doesn't give the data of waits until it may be asked again; others don't."""
         waiting: list[Attempts] = []
+        refused: list[Attempts] = []
         for attempts in self._keeper.changed():
             data = None
             if self._needs_data(attempts):
@@ -265,12 +266,12 @@ class Queue(JobStation):
                     continue
                 try:
                     data = await self._data_of(attempts)
-                except Refused as refused:
-                    self._supply.refused(refused)
-                    waiting.append(attempts)
+                except Refused as refusal:
+                    self._supply.refused(refusal)
+                    refused.append(attempts)
                     continue
             self._judging.judge(attempts, data)
-        for attempts in waiting:
+        for attempts in (*waiting, *refused):  # the next time the others come first
             self._keeper.again(attempts)
 
     @staticmethod
