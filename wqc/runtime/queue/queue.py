@@ -195,7 +195,7 @@ class Queue(JobStation):
 
     async def _step(self) -> None:
         await self._judge_changed()
-        if self.has_judged:
+        if not self._rate.has_begun and self.has_judged:
             self._rate.begin(time.monotonic(), self._ended)
         await self._mend()
         await self._starter.start(lambda: not self._blocked())
