@@ -389,6 +389,26 @@ def test_a_wrong_password_is_said_and_mended_without_a_restart(kafka: Kafka, tmp
     run(work)
 
 
+def test_a_commit_that_failed_unheard_is_made_good_as_it_ends(
+    kafka: Kafka, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the group's coordinator moves just then: nothing is heard of it before the next reading."""
+    kafka.create("unheard")
+    kafka.send("unheard", range(10))
+
+    async def work() -> None:
+        source = opened(kafka, "unheard")
+        listing = await all_of(source)
+        for name in listing.versions:
+            await source.done(name)
+        monkeypatch.setattr(reader.Topic, "commit", lambda topic, offsets: None)
+        await listed(source)
+        await source.close()
+        assert kafka.committed("unheard", "w.t") == {0: 10}
+
+    run(work)
+
+
 def test_a_certificate_of_others_is_said(kafka: Kafka, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KAFKA_PASSWORD", PASSWORD)
 

@@ -154,19 +154,29 @@ class Topic:
 
     def commit(self, offsets: Mapping[int, tuple[int, str]]) -> None:
         """Without waiting for an answer; `commit_problem` and `refused` say how it went."""
-        places = [
-            TopicPartition(self.name, number, offset, metadata)
-            for number, (offset, metadata) in offsets.items()
-        ]
         try:
-            self._consumer.commit(offsets=places, asynchronous=True)
+            self._consumer.commit(offsets=self._places(offsets), asynchronous=True)
         except KafkaException as error:
             self.commit_problem = str(self._trouble(error))
             self.refused.update(offsets)
 
-    def close(self) -> None:
-        """Waits for commits that are under way, as long as the brokers answer."""
+    def close(self, offsets: Mapping[int, tuple[int, str]]) -> None:
+        """Commits these once more and waits for it, as long as the brokers answer: what became of those that
+        are under way, nobody would hear.
+        """
+        until = time.monotonic() + self._patience
+        while offsets:
+            try:
+                self._consumer.commit(offsets=self._places(offsets), asynchronous=False)
+                break
+            except KafkaException as error:
+                if error.args[0].code() not in COORDINATOR_MOVES or time.monotonic() > until:
+                    break
+                time.sleep(0.1)
         self._consumer.close()
+
+    def _places(self, offsets: Mapping[int, tuple[int, str]]) -> list[TopicPartition]:
+        return [TopicPartition(self.name, number, *each) for number, each in offsets.items()]
 
     def _committed(self, error: KafkaError | None, places: list[TopicPartition]) -> None:
         self.refused.update(each.partition for each in places if error or each.error)

@@ -9,8 +9,9 @@ import contextlib
 import logging
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from wqc.runtime.kafka.connection import Connection
 from wqc.runtime.kafka.headers import identity
@@ -133,8 +134,8 @@ class KafkaBroker:
 
     async def close(self) -> None:
         if topic := self._topic:
-            self._commit(topic)
-            await self._hang_up(topic)
+            reached = {number: each.progress.commit(self._id) for number, each in self._partitions.items()}
+            await self._hang_up(topic, reached)
 
     # --- the brokers ---
 
@@ -155,7 +156,7 @@ class KafkaBroker:
         if self._topic is None or self._topic.config != config:
             if before := self._topic:
                 self._topic = None
-                await self._hang_up(before)
+                await self._hang_up(before, {})
                 for partition in self._partitions.values():
                     partition.committed = None  # of what was under way, nothing is known
             reading = self._reading
@@ -163,16 +164,17 @@ class KafkaBroker:
             self._read_on(self._topic)
         return self._topic
 
-    async def _hang_up(self, topic: Topic) -> None:
+    async def _hang_up(self, topic: Topic, reached: Mapping[int, tuple[int, str]]) -> None:
+        """`reached`: what is committed before."""
         with contextlib.suppress(TimeoutError):
             # without an answer, what is done is read again and known
             async with asyncio.timeout(self._patience):
-                await in_thread(topic.close)
+                await in_thread(partial(topic.close, reached))
 
     async def _made_anew(self) -> Topic:
         """Another topic has the name; what is held of the old one is nowhere else any more."""
         assert self._topic
-        await self._hang_up(self._topic)
+        await self._hang_up(self._topic, {})
         self._topic = None
         self._partitions.clear()
         lost = f"the topic {self._reading.topic} was deleted and made anew"
