@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,6 +34,14 @@ async def let_go(state: Path, files: Mapping[str, QueueFiles]) -> None:
                 break
             assert isinstance(change, Listed | Gone)
     await store.close()
+
+
+def damaged(state: Path, queue: str) -> Callable[[], object]:
+    """Its record can't be read until what is returned is called."""
+    segment = next((state / "ledger" / queue).iterdir())
+    content = segment.read_bytes()
+    segment.write_bytes(b"rubbish")
+    return lambda: segment.write_bytes(content)
 
 
 @pytest.mark.parametrize("keep", [0, 3600])
@@ -207,14 +215,12 @@ def test_a_record_that_can_not_be_read_when_rework_changes(tmp_path: Path) -> No
 
     async def scenario() -> None:
         files = {"work": queue_files("work", f"echo x >> {out}", rework="on_change", keep=0)}
-        segment = next((tmp_path / "ledger" / "work").iterdir())
-        content = segment.read_bytes()
-        segment.write_bytes(b"rubbish")
+        mend = damaged(tmp_path, "work")
         periods = replace(QUICK, backoff_limit=0.2)
         async with managed(workflow, tmp_path, files, {"names": source}, periods) as manager:
             await manager.until(lambda status: status.queues and status.queues[0].blocked)
             await asyncio.sleep(0.5)
-            segment.write_bytes(content)
+            mend()
             await manager.settled()
             await asyncio.sleep(0.5)
 
@@ -236,13 +242,11 @@ def test_that_record_keeps_no_other_queue_of_its_source_waiting(tmp_path: Path) 
 
     async def scenario() -> None:
         files = {"good": good, "bad": queue_files("bad", f"echo x >> {out}", rework="on_change", keep=0)}
-        segment = next((tmp_path / "ledger" / "bad").iterdir())
-        content = segment.read_bytes()
-        segment.write_bytes(b"rubbish")
+        mend = damaged(tmp_path, "bad")
         source.data["b"] = 2
         async with managed(workflow, tmp_path, files, {"names": source}) as manager:
             await manager.until(lambda status: status.queues and status.queues[0].done == 2)
-            segment.write_bytes(content)
+            mend()
             await manager.settled()
             assert manager.status().queues[1].done == 2
 
@@ -273,14 +277,12 @@ def test_its_source_is_listed_again_and_again_while_the_record_is_made_anew(tmp_
     asyncio.run(let_go(tmp_path, files))
 
     async def scenario() -> None:
-        segment = next((tmp_path / "ledger" / "work").iterdir())
-        content = segment.read_bytes()
-        segment.write_bytes(b"rubbish")
+        mend = damaged(tmp_path, "work")
         store = Slow(tmp_path, {"work": queue_files("work", f"echo x >> {out}", rework="on_change", keep=0)})
         async with managed(workflow, tmp_path, store, {"names": source}) as manager:
             await manager.until(lambda status: status.queues and "can't be read" in status.queues[0].blocked)
             await asyncio.sleep(3 * QUICK.listing)
-            segment.write_bytes(content)
+            mend()
             await manager.until(lambda status: store.asked > 0)
             await asyncio.sleep(3 * QUICK.listing)
             store.ready = True
